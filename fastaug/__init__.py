@@ -91,10 +91,9 @@ def compile(  # as torch.compile, it is not the builtin
 ) -> Compiled:
     """Return a transform with the same results in as few passes over the image as possible.
 
-    It reads transforms of torchvision and of fastaug, v1 and v2, and a ``Compose`` or ``nn.Sequential`` of them. It
-    does not follow their later changes, and writes nothing to them. Anything else is called with the image so far: your
-    own functions, transforms that override their call or have hooks, scripted modules. Transforms of v2 are called with
-    samples, as before.
+    It reads transforms of torchvision and of fastaug, v1 and v2, and a ``Compose`` or ``nn.Sequential`` of them, and
+    does not follow their later changes. Anything else is called with the image so far: your own functions, transforms
+    that override their call or have hooks, scripted modules.
 
     The same seed gives torchvision's pixels for the same container, bit for bit, and leaves the random generators in
     the same state. Compiling a compiled transform starts from its original again.
@@ -109,9 +108,9 @@ def compile(  # as torch.compile, it is not the builtin
         dtype: float32, float16 or bfloat16: tensors are the results of ``.to(dtype)``.
         memory_format: ``torch.channels_last`` for tensors whose channels lie next to each other in memory,
             ``torch.contiguous_format`` for planes.
-        arithmetic: of uint8 tensors: "container" for torchvision's, or "pil" for Pillow's, for models that were trained
-            on PIL images and are served tensors. With "pil", shapes, errors, the rule of NEAREST and floats stay the
-            tensor's. None for that of a Compose of fastaug's, and "container" for anything else.
+        arithmetic: of uint8 tensors: "container" for torchvision's, or "pil" for Pillow's, with the tensor's shapes,
+            errors, rule of NEAREST and floats, for models that were trained on PIL images. None for that of a Compose
+            of fastaug's, and "container" for anything else.
 
     Returns:
         An object to call with an image, which pickles and copies. Its ``transforms`` are its steps.
@@ -249,12 +248,9 @@ def isa() -> str:
 def check() -> SelfTest:
     """Test this machine: every op, on images of every container, against the installed torchvision and Pillow.
 
-    It takes less than a minute, and shows its progress. It calls transforms and functions of both of torchvision's APIs
-    by import, compiles its objects, and compares functions of :mod:`fastaug.pillow` and files with Pillow's. Pixels,
-    types, errors and the states of random generators must be equal; floating-point images within 1e-5. Afterwards the
-    random generators are restored. ``python -m fastaug check`` prints it.
-
-    The method ``check`` of a pipeline compares it on your own images.
+    It takes less than a minute, and shows its progress. Pixels, types, errors and the states of random generators must
+    be equal; floating-point images within 1e-5. The generators are restored. ``python -m fastaug check`` prints it. The
+    method ``check`` of a pipeline compares it on your own images.
 
     Returns:
         An object that is true if nothing differs, and prints as a table. Its attributes are ``cells``, one for each op,

@@ -111,23 +111,30 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "info":
         print(fastaug.info())
         return 0
+    if options.command == "demo" and options.tiles < 1:
+        parser.error("--tiles must be at least 1")
+    from fastaug._cli.pipelines import CommandError
+
+    try:
+        return run(options)
+    except CommandError as error:
+        print(f"fastaug {options.command}: {error}", file=sys.stderr)
+        return 2
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run a command, and return its exit code: 0, or 1 for images that fail or results that differ."""
     if options.command in SEEING:
         from fastaug._cli import command
 
         return command.run(options)
-    if options.command in ("cache", "index", "stats"):
-        from fastaug._cli import folders
+    if options.command == "demo":
+        from fastaug._cli import demo
 
-        return folders.run(options)
-    if options.tiles < 1:
-        parser.error("--tiles must be at least 1")
-    from fastaug._cli import demo
-
-    try:
         return demo.run(options.images, options.out, options.tiles)
-    except demo.DemoError as error:
-        print(f"fastaug demo: {error}", file=sys.stderr)
-        return 2
+    from fastaug._cli import folders
+
+    return folders.run(options)
 
 
 if __name__ == "__main__":

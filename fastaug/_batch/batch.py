@@ -15,7 +15,7 @@ from fastaug._batch.threads import Crew
 from fastaug._draft.call import Call
 from fastaug._program.job import Job
 from fastaug._program.kinds import TENSOR
-from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.choice import classes
 
 if TYPE_CHECKING:
     from fastaug._draft.pipeline import Pipeline
@@ -87,9 +87,14 @@ class Task:
         return draft is None or draft.device is None
 
     @property
+    def draft(self) -> Any:
+        """The draft of the only image; None if there is more than that, or nothing is drawn yet."""
+        return None if self._drawn is None else self._drawn.alone
+
+    @property
     def is_on_device(self) -> bool:
         """True if the image is drawn for, and on a device that processes it."""
-        draft = None if self._drawn is None else self._drawn.alone
+        draft = self.draft
         return draft is not None and draft.device is not None
 
     def take_error(self) -> Any:
@@ -250,9 +255,7 @@ class Batch:
 def stacked(results: list[Any], stack: Callable[[list[Any]], torch.Tensor] = torch.stack) -> Any:
     """Stack tensors of one type, dtype and shape; return other results as they are."""
     first = results[0]
-    classes = loaded()
-    kinds = (torch.Tensor,) if classes is None else (torch.Tensor, classes.Image, classes.Video)
-    alike = type(first) in kinds and all(
+    alike = type(first) in (torch.Tensor, *classes("Image", "Video")) and all(
         type(result) is type(first) and result.dtype is first.dtype and result.shape == first.shape
         for result in results
     )

@@ -116,17 +116,12 @@ class DeviceTask(Task):
         super().draw(image, call)
         if self._drawn is None or self.error is not None:
             return
-        draft = self._drawn.alone
+        draft = self.draft
         if draft is not None and draft.kind in (PIL_IMAGE, ARRAY):
             self.job = None
             self.error = _no_tensor("a PIL image" if draft.kind == PIL_IMAGE else "an array")
         elif self.job is None:
             self.leave()
-
-    @property
-    def draft(self) -> Any:
-        assert self._drawn is not None
-        return self._drawn.alone
 
     def leave(self) -> None:
         """Leave it to threads, without a job."""

@@ -41,17 +41,15 @@ class BatchPipeline(Pipeline):
         """Transform many images on several threads, and return them as one tensor.
 
         The result equals ``[transform(image) for image in images]``, bit for bit, for any number of threads, and the
-        random generators end in the same state. Parameters are drawn first, in order. Then threads, which end with the
-        call, read files ahead and make the pixels without Python's lock. If the pipeline has your own callables, which
-        may draw too, everything up to the last of them runs image by image.
+        random generators end in the same state: parameters are drawn first, in order. If the pipeline has your own
+        callables, which may draw too, everything up to the last of them runs image by image.
 
         With ``device="cuda"`` the results are on that device, with the same draws and, in exact mode, the same bits as
         on the CPU. The pipeline must end in tensors. Work goes to torch's current stream, and the call returns when all
-        of it is launched. Only the pixels of host images that are read are copied. Some work is done on the CPU and
-        copied, image by image, for which the call waits: your own callables and all before them, ElasticTransform, the
-        mixture of AugMix, noise of RandomErasing, nearest affine maps beyond 32768 pixels, and tensors that are not
-        uint8 or have more than four channels. The first call compiles kernels and keeps them on disk;
-        ``fastaug.compile(...).prepare()`` does that ahead.
+        of it is launched. Some work is done on the CPU and copied, image by image, for which the call waits: your own
+        callables and all before them, ElasticTransform, the mixture of AugMix, noise of RandomErasing, nearest affine
+        maps beyond 32768 pixels, and tensors that are not uint8 or have more than four channels. The first call
+        compiles kernels and keeps them on disk; ``fastaug.compile(...).prepare()`` does that ahead.
 
         Args:
             images: an iterable of PIL images, arrays, tensors, handles of ``fastaug.io.lazy``, paths and encoded bytes.

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastaug._batch.batch import Drawing, Task, located
-from fastaug._batch.sources import Ahead, ahead_for, as_images, common_device, is_on_device, refuse_single
+from fastaug._batch.sources import Ahead, as_images, common_device, is_on_device, refuse_single
 from fastaug._batch.threads import GOING, Crew, threads_for
 from fastaug._draft.call import Call
 from fastaug._draft.draws import draws_from
-from fastaug._draft.generators import Generators, seed_all, set_all, states_of, untouched
+from fastaug._draft.generators import Generators, set_all, states_of, untouched
 from fastaug._draft.known import unknown
 from fastaug._program.integers import integer
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 # Entries of the queue for each thread, beyond which the thread that draws runs some itself.
 _QUEUED = 8
 
-# Images of map() for each of several threads that are begun ahead.
-_AHEAD = 2
+# For each of several threads: the images of batch() that are read ahead, and those of map() that are begun ahead.
+_READ, _BEGUN = 4, 2
 
 
 class Draws:
@@ -60,9 +60,7 @@ class Draws:
     def _seeded(self, seed: int) -> Iterator[None]:
         draws = self.call.draws
         self._generators.seed(seed)
-        with self._generators.in_thread() if self._known else untouched():
-            if not self._known:
-                seed_all(seed)
+        with self._generators.in_thread() if self._known else untouched(seed=seed):
             try:
                 yield
             finally:
@@ -126,7 +124,7 @@ def made(
     try:
         if device is None or not all(map(is_on_device, items)):
             crew.start()
-        for index, (item, image, error) in enumerate(Ahead(items, pipeline._handle, crew, ahead_for(threads))):
+        for index, (item, image, error) in enumerate(Ahead(items, pipeline._handle, crew, _READ * threads)):
             with draws.next():
                 number = batch.add(crew, item, image, error)
             if index == 0 and checked:
@@ -173,7 +171,7 @@ class Mapped(Iterator[Any]):
         self._call = self._draws.call
         self._crew = Crew(threads, "fastaug-map")
         self._begun = 0
-        self._most = _AHEAD * threads if threads > 1 else 1
+        self._most = _BEGUN * threads if threads > 1 else 1
         ahead = Ahead(images, pipeline._handle, self._crew, self._most if threads > 1 else 0)
         self._images: Iterator[tuple[Any, Any, Exception | None]] = ahead
         self._next: tuple[Any, Any, Exception | None] | None = None  # has not been drawn for

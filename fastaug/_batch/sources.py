@@ -16,9 +16,6 @@ from fastaug._image.encoded import ENCODED, is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._program.placed import DeviceArray, device_of, on_host
 
-# Images that are read ahead, for each thread.
-_AHEAD = 4
-
 
 def as_images(images: Any) -> Sequence[Any]:
     """Check the images of one batch, and return them as a sequence."""
@@ -170,7 +167,3 @@ class _Reading:
             if not isinstance(item, ImageFile.ImageFile):
                 self.error = error
         self.done = True
-
-
-def ahead_for(threads: int) -> int:
-    return _AHEAD * threads

@@ -21,9 +21,6 @@ NativeJob = tuple[bytes, _C.Source, _C.Target]
 # More jobs than any queue holds.
 _ALL = 1 << 62
 
-# Stands in for an entry that was already collected.
-_HEARD = None, None, ""
-
 # Seconds by which Ctrl-C may be delayed.
 _PATIENCE = 0.05
 
@@ -32,11 +29,8 @@ _PATIENCE = 0.05
 GOING, EXITING = 1.0, 5.0
 
 
-class _Here(threading.local):
-    inside = False
-
-
-_here = _Here()
+# A thread that works at a queue sets the attribute `inside`.
+_here = threading.local()
 
 # torch replaces a pool of threads whenever their number is set.
 _setting = threading.Lock()
@@ -53,7 +47,7 @@ def threads_for(num_threads: Any) -> int:
     """
     if num_threads is None:
         data = sys.modules.get("torch.utils.data")
-        if _here.inside or (data is not None and data.get_worker_info() is not None):
+        if hasattr(_here, "inside") or (data is not None and data.get_worker_info() is not None):
             return 1
         return cpus()
     return positive("num_threads", num_threads)
@@ -136,15 +130,10 @@ class Crew:
         urgent: bool = False,
         label: str = "transform",
     ) -> int:
-        """Add an entry: native jobs that do the same as `work`, which is called if there are none or one fails.
+        """Add an entry, and return its number.
 
-        Args:
-            then: called by the caller's thread some time after it; again if that is interrupted.
-            urgent: whether it comes before all entries that are not urgent.
-            label: the label of the time of `work` in `seconds`.
-
-        Returns:
-            The number of the entry.
+        Its native jobs do the same as `work`, which is called if there are none or one fails. The caller's thread
+        calls `then` some time after it, again if that is interrupted. `label` is that of the time of `work`.
         """
         number = self._pushed
         self._pushed += 1
@@ -211,7 +200,7 @@ class Crew:
         number = self.queue.take(seconds, least)
         while number is not None:
             # After an interrupt here, the same number comes again.
-            _, then, _ = self._works.get(number, _HEARD)
+            _, then, _ = self._works.get(number, (None, None, ""))
             if then is not None:
                 then()
             self._works.pop(number, None)

@@ -1,3 +1,1 @@
 """The commands of python -m fastaug."""
-
-from __future__ import annotations

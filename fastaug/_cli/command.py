@@ -8,15 +8,14 @@ import re
 import sys
 import traceback
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from PIL import Image
 
 import fastaug
-from fastaug._cli.failures import reported
-from fastaug._cli.pipelines import CommandError, load, note
+from fastaug._cli.pipelines import CommandError, load, note, reported
 from fastaug._draft.pipeline import Pipeline, blank
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect import check, explain, profile, show, words
@@ -25,71 +24,56 @@ from fastaug.data._folder import images_in
 
 
 def size_of(text: str) -> tuple[int, int]:
-    """Parse a size, such as 512x768.
-
-    Raises:
-        CommandError: not a size.
-    """
+    """Parse a size, such as 512x768."""
     found = re.fullmatch(r"([1-9]\d*)(?:x([1-9]\d*))?", text.lower())
     if found is None:
         raise CommandError(f"--size should be HxW, such as 512x768, not {text}")
     return int(found[1]), int(found[2] or found[1])
 
 
-class Found(NamedTuple):
-    """The images, the names of their files, and (path, error) of unreadable ones."""
+def images_of(
+    path: Path, most: int, encoded: bool, strict: bool
+) -> tuple[list[Any], list[str], list[tuple[str, Exception]]]:
+    """Return the images of a folder, sorted by name, or one image; their paths; and (path, error) of unreadable ones.
 
-    images: list[Any]
-    names: list[str]
-    failed: list[tuple[str, Exception]]
-
-
-def images_of(path: Path, most: int, encoded: bool, strict: bool = False) -> Found:
-    """Return the images of a folder and its subfolders, sorted by name, or the one image.
-
-    Args:
-        path: of the folder or image.
-        most: largest number of images.
-        encoded: True for a pipeline that decodes files itself, which gets paths. Others get RGB images.
-        strict: stop at the first unreadable image.
-
-    Raises:
-        CommandError: there are no images.
+    The images are in RGB, or paths if they should stay `encoded`.
     """
     from tqdm import tqdm
 
     if not path.exists():
         raise CommandError(f"there is no file or folder {path}")
-    found = Found([], [], [])
+    images: list[Any] = []
+    names: list[str] = []
+    failed: list[tuple[str, Exception]] = []
     files = [path]
     if path.is_dir():
         try:
             files, others, refused = images_in(path)
         except ValueError as error:
             raise CommandError(f"no image that Pillow can read in {path}") from error
-        found.failed.extend(refused)
+        failed.extend(refused)
         if others:
             note(f"skipped {others} file{'s' * (others > 1)} without the suffix of an image")
     elif not path.is_file():
         raise CommandError(f"{path} is not a file or folder")
     left = iter(tqdm(files, desc="reading images", unit="file", disable=None))
     for file in left:
-        if strict and found.failed:
+        if strict and failed:
             break
         try:
             image = LazyImage(file).load()  # Pillow's pixels, within its size limit
         # Pillow's plugins can raise nearly any type for a broken file.
         except Exception as error:
-            found.failed.append((str(file), error))
+            failed.append((str(file), error))
             continue
-        found.images.append(str(file) if encoded else image)
-        found.names.append(str(file))
-        if len(found.images) == most:
+        images.append(str(file) if encoded else image)
+        names.append(str(file))
+        if len(images) == most:
             break
     unread = sum(1 for _ in left)
-    if unread and most > 1 and not (strict and found.failed):
-        note(f"{len(found.images)} of {len(files)} files are used; --most N for more")
-    return found
+    if unread and most > 1 and not (strict and failed):
+        note(f"{len(images)} of {len(files)} files are used; --most N for more")
+    return images, names, failed
 
 
 def noise(height: int, width: int) -> Image.Image:
@@ -115,17 +99,8 @@ def taken(sample: Any, image: Any) -> Any:
 def run(options: argparse.Namespace) -> int:
     """Run one of the commands.
 
-    The exit code is 0; 1 if check finds a difference, the pipeline raises, or an image cannot be read; 2 for an error
-    of the user.
+    The exit code is 0, or 1 if check finds a difference, the pipeline raises, or an image cannot be read.
     """
-    try:
-        return _run(options)
-    except CommandError as error:
-        print(f"fastaug {options.command}: {error}", file=sys.stderr)
-        return 2
-
-
-def _run(options: argparse.Namespace) -> int:
     if options.pipeline is None:
         return _test_machine(options)
     if options.most < 1:
@@ -152,7 +127,7 @@ def _run(options: argparse.Namespace) -> int:
     elif options.command != "explain":
         raise CommandError("needs --images DIR, or --size HxW for noise")
     try:
-        return max(code, _COMMANDS[options.command](pipeline, images, names, size, options))
+        return max(code, _looked(pipeline, images, names, size, options))
     except Exception as error:
         if options.out is not None and _is_about(error, options.out):
             raise CommandError(f"cannot write {options.out}: {error}") from error
@@ -180,47 +155,33 @@ def _raised(error: Exception) -> str:
     return words.failure(error) + own
 
 
-def _explain_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
-    print(explain.explain(pipeline, images[0] if images else size, options.out, options.seeds))
+def _looked(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
+    """Look into the pipeline as the command says, and return the exit code."""
+    if options.command == "explain":
+        print(explain.explain(pipeline, images[0] if images else size, options.out, options.seeds))
+    elif options.command == "profile":
+        print(profile.profile(pipeline, images, options.seeds, options.out))
+    elif options.command == "show":
+        show.show(pipeline, images, options.seeds, seed=0).save(options.out)
+        print(options.out)
+    else:
+        return 0 if _printed(check.check(pipeline, images, options.seeds, names), options.out) else 1
     return 0
 
 
-def _profile_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
-    print(profile.profile(pipeline, images, options.seeds, options.out))
-    return 0
-
-
-def _check_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
-    comparison = check.check(pipeline, images, options.seeds, names)
-    print(comparison)
-    if options.out is not None:
-        options.out.write_text(f"{comparison}\n")
-    return 0 if comparison else 1
+def _printed(report: Any, out: Path | None) -> Any:
+    print(report)
+    if out is not None:
+        out.write_text(f"{report}\n")
+    return report
 
 
 def _test_machine(options: argparse.Namespace) -> int:
     given = [name for name in ("name", "mode", "images", "size") if getattr(options, name) is not None]
     if given:
         raise CommandError(f"--{given[0]} is for a pipeline: check pipeline.py --{given[0]} ...")
-    result = fastaug.check()
-    print(result)
-    if options.out is not None:
-        try:
-            options.out.write_text(f"{result}\n")
-        except OSError as error:
-            raise CommandError(f"cannot write {options.out}: {error}") from error
+    try:
+        result = _printed(fastaug.check(), options.out)
+    except OSError as error:
+        raise CommandError(f"cannot write {options.out}: {error}") from error
     return 1 if not result else 0 if result.torchvision else 2
-
-
-def _show_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
-    show.show(pipeline, images, options.seeds, seed=0).save(options.out)
-    print(options.out)
-    return 0
-
-
-_COMMANDS = {
-    "explain": _explain_command,
-    "profile": _profile_command,
-    "check": _check_command,
-    "show": _show_command,
-}

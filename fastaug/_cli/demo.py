@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from tqdm import tqdm
 
 import fastaug
 import fastaug.transforms
+from fastaug._cli.pipelines import CommandError
+from fastaug._inspect.check import Comparison, compare
+from fastaug._inspect.words import Table
 
 SIDE = 1024
 VARIANTS = tuple((size, rotation) for size in (512, 224) for rotation in ("nearest", "bilinear"))
@@ -28,10 +32,6 @@ SHOWN = (1, 0, 2, 4, 5, 12, 7)
 PHOTOGRAPHS = ("ihc.png", "retina.jpg", "astronaut.png", "hubble_deep_field.jpg", "coffee.png", "chelsea.png")
 
 Pixels = NDArray[np.uint8]
-
-
-class DemoError(RuntimeError):
-    """A reason why the demo cannot run, in words for its user."""
 
 
 # Tiles
@@ -60,16 +60,11 @@ def read(path: Path) -> Pixels | None:
 def user_pictures(folder: Path, most: int) -> list[Pixels]:
     """Return up to `most` images of a folder and its subfolders, sorted by name."""
     if not folder.is_dir():
-        raise DemoError(f"{folder} is not a folder")
-    pictures: list[Pixels] = []
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        picture = read(path)
-        if picture is not None:
-            pictures.append(picture)
-        if len(pictures) == most:
-            break
+        raise CommandError(f"{folder} is not a folder")
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    pictures = list(islice((picture for path in files if (picture := read(path)) is not None), most))
     if not pictures:
-        raise DemoError(f"no image that Pillow can read in {folder}")
+        raise CommandError(f"no image that Pillow can read in {folder}")
     return pictures
 
 
@@ -77,11 +72,11 @@ def packaged_pictures() -> list[Pixels]:
     try:
         import skimage
     except ImportError as error:
-        raise DemoError("needs photographs: pip install scikit-image, or --images DIR with your own") from error
+        raise CommandError("needs photographs: pip install scikit-image, or --images DIR with your own") from error
     data = Path(skimage.__file__).parent / "data"
     found = [picture for name in PHOTOGRAPHS if (picture := read(data / name)) is not None]
     if not found:
-        raise DemoError("this scikit-image holds no photographs; give your own with --images DIR")
+        raise CommandError("this scikit-image holds no photographs; give your own with --images DIR")
     return found
 
 
@@ -119,10 +114,9 @@ def bag(folder: Path | None, count: int) -> list[Pixels]:
 # Pipeline P
 
 
-def pipeline_p(transforms: Any, size: int, rotation: str) -> Callable[[Pixels], torch.Tensor]:
+def pipeline_p(T: Any, size: int, rotation: str) -> Any:
     """Return the reference pipeline of one of the two libraries, with the same user code."""
-    T = transforms
-    compose: Callable[[Pixels], torch.Tensor] = T.Compose(
+    return T.Compose(
         [
             T.ToPILImage(),
             T.RandomRotation(25, interpolation=T.InterpolationMode(rotation)),
@@ -135,7 +129,6 @@ def pipeline_p(transforms: Any, size: int, rotation: str) -> Callable[[Pixels], 
             T.Normalize(MEAN, STD),
         ]
     )
-    return compose
 
 
 @dataclass
@@ -144,10 +137,9 @@ class Outcome:
 
     size: int
     rotation: str
+    compared: Comparison
     ours: list[float] = field(default_factory=list)
     theirs: list[float] = field(default_factory=list)
-    values: int = 0
-    differences: list[str] = field(default_factory=list)
 
     @property
     def ratio(self) -> float:
@@ -162,24 +154,9 @@ def timed(transform: Callable[[Pixels], torch.Tensor], tile: Pixels, seed: int) 
     return (time.perf_counter() - start) * 1e3, result
 
 
-def compare(outcome: Outcome, tile: int, ours: torch.Tensor, theirs: torch.Tensor) -> None:
-    outcome.values += theirs.numel()
-    if torch.equal(ours, theirs):
-        return
-    if ours.shape != theirs.shape:
-        outcome.differences.append(f"tile {tile}: shape {tuple(ours.shape)}, torchvision {tuple(theirs.shape)}")
-        return
-    wrong = ours != theirs
-    channel, row, column = (int(i) for i in wrong.nonzero()[0])
-    outcome.differences.append(
-        f"tile {tile}: {int(wrong.sum())} of {wrong.numel()} values, first at channel {channel}, row {row}, "
-        f"column {column}, by up to {float((ours - theirs).abs().max()) * 127.5:.1f} levels"
-    )
-
-
 def play(tiles: list[Pixels], size: int, rotation: str, reference: Any | None) -> Outcome:
     """Run one variant on the bag. fastaug goes first, so it is the one that finds each tile cold."""
-    outcome = Outcome(size, rotation)
+    outcome = Outcome(size, rotation, Comparison("torchvision", "exact", len(tiles), 1))
     ours = pipeline_p(fastaug.transforms, size, rotation)
     theirs = pipeline_p(reference, size, rotation) if reference else None
     ours(tiles[-1])  # The first calls load code, so they are not timed.
@@ -192,7 +169,7 @@ def play(tiles: list[Pixels], size: int, rotation: str, reference: Any | None) -
         if theirs:
             elapsed, expected = timed(theirs, tile, seed)
             outcome.theirs.append(elapsed)
-            compare(outcome, seed, result, expected)
+            compare(outcome.compared, seed, seed, result, expected, (MEAN, STD), None)
     return outcome
 
 
@@ -200,8 +177,8 @@ def play(tiles: list[Pixels], size: int, rotation: str, reference: Any | None) -
 
 
 def verdict(outcomes: list[Outcome]) -> str:
-    values = sum(outcome.values for outcome in outcomes)
-    wrong = [f"P {o.size} {o.rotation}, {line}" for o in outcomes for line in o.differences]
+    values = sum(outcome.compared.samples for outcome in outcomes)
+    wrong = [f"P {o.size} {o.rotation}, {one}" for o in outcomes for one in o.compared.differences]
     if not wrong:
         return f"All {values:,} output values equal torchvision's, bit for bit, for the same seeds."
     shown = [*wrong[:10], *([f"and {len(wrong) - 10} more"] if len(wrong) > 10 else [])]
@@ -210,15 +187,13 @@ def verdict(outcomes: list[Outcome]) -> str:
 
 def table(outcomes: list[Outcome]) -> str:
     compared = bool(outcomes[0].theirs)
-    header = f"{'pipeline P, 1024x1024 to':<26}{'rotation':<11}" + ("torchvision    " if compared else "")
-    lines = [f"{header}fastaug" + ("        faster" if compared else "")]
+    rows: list[tuple[str, ...]] = [
+        ("pipeline P, 1024x1024 to", "rotation", "torchvision" * compared, "fastaug", "faster" * compared)
+    ]
     for o in outcomes:
-        line = f"{f'{o.size}x{o.size}':<26}{o.rotation:<11}"
-        if compared:
-            line += f"{statistics.median(o.theirs):8.1f} ms    "
-        line += f"{statistics.median(o.ours):6.2f} ms"
-        lines.append(line + (f"     {o.ratio:5.1f} x" if compared else ""))
-    return "\n".join(lines)
+        theirs, ratio = (f"{statistics.median(o.theirs):.1f} ms", f"{o.ratio:.1f} x") if compared else ("", "")
+        rows.append((f"{o.size}x{o.size}", o.rotation, theirs, f"{statistics.median(o.ours):.2f} ms", ratio))
+    return "\n".join(Table(rows, "<<>>>", (26, 11, 12, 12, 12)).lines())
 
 
 # The contact sheet
@@ -265,11 +240,7 @@ def contact_sheet(tiles: list[Pixels], caption: str) -> Image.Image:
 
 
 def run(images: Path | None, out: Path, count: int) -> int:
-    """Run the whole demo. Return 0, or 1 if a pixel differs from torchvision's.
-
-    Raises:
-        DemoError: there are no images to show, or the contact sheet cannot be written.
-    """
+    """Run the whole demo. Return 0, or 1 if a pixel differs from torchvision's."""
     torch.set_num_threads(1)
     try:
         import torchvision.transforms as reference
@@ -284,13 +255,13 @@ def run(images: Path | None, out: Path, count: int) -> int:
         caption = f"fastaug {statistics.median(outcomes[0].ours):.1f} ms a tile (P at 512)"
     else:
         print(verdict(outcomes))
-        same = "the same pixels as torchvision" if not any(o.differences for o in outcomes) else "NOT torchvision's"
+        same = "the same pixels as torchvision" if all(o.compared for o in outcomes) else "NOT torchvision's"
         theirs, ours = statistics.median(outcomes[1].theirs), statistics.median(outcomes[1].ours)
         caption = f"{same}; P at 512, bilinear: torchvision {theirs:.1f} ms a tile, fastaug {ours:.1f} ms, one core"
     print(f"\n{table(outcomes)}\n(median of {count} tiles, one core, parameter draws and output included)\n")
     try:
         contact_sheet(tiles, caption).save(out)
     except (OSError, ValueError) as error:
-        raise DemoError(f"cannot write {out}: {error}") from error
+        raise CommandError(f"cannot write {out}: {error}") from error
     print(f"contact sheet: {out}")
-    return 1 if any(outcome.differences for outcome in outcomes) else 0
+    return 0 if reference is None or all(outcome.compared for outcome in outcomes) else 1

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fastaug._cli.failures import reported
-from fastaug._cli.pipelines import CommandError, load, note
+from fastaug._cli.pipelines import CommandError, load, note, reported
 from fastaug.data._cache import Mirror, Options
 from fastaug.data._folder import images_in
 from fastaug.data._index import Indexes
@@ -21,23 +20,15 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run one of the commands.
-
-    The exit code is 0; 1 if an image fails or differs; 2 for an error of the user.
-    """
+    """Run one of the commands. The exit code is 0, or 1 if an image fails or differs."""
     try:
         return _COMMANDS[options.command](options)
-    except (CommandError, OSError, TypeError, ValueError) as error:
-        print(f"fastaug {options.command}: {error}", file=sys.stderr)
-        return 2
+    except (OSError, TypeError, ValueError) as error:
+        raise CommandError(str(error)) from error
 
 
 def bytes_of(text: str) -> int:
-    """Parse a number of bytes, such as 500M.
-
-    Raises:
-        CommandError: not a number of bytes.
-    """
+    """Parse a number of bytes, such as 500M."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)B?", text.strip().upper())
     if found is None:
         raise CommandError(f"--budget should be a number of bytes, such as 500M or 20G, not {text}")
@@ -54,17 +45,13 @@ def _cache(options: argparse.Namespace) -> int:
     mirror = Mirror(options.src, options.dst, None, made, options.num_threads, progress=True, strict=options.strict)
     _note_skipped(mirror.skipped)
     if options.verify:
-        return _verified(mirror)
+        different, result = mirror.verify()
+        return _compared(different, result, f"{len(mirror.jobs) - result.present} not there")
     if budget is not None:
         _check_room(mirror, budget, options.dst)
     result = mirror.write()
     print(f"{_files(result.written)} written, {result.present} already there")
     return reported(result.failed)
-
-
-def _verified(mirror: Mirror) -> int:
-    different, result = mirror.verify()
-    return _compared(different, result, f"{len(mirror.jobs) - result.present} not there")
 
 
 def _compared(different: list[str], result: Any, rest: str) -> int:
@@ -75,11 +62,7 @@ def _compared(different: list[str], result: Any, rest: str) -> int:
 
 
 def _check_room(mirror: Mirror, budget: int, dst: Path) -> None:
-    """Check that the files fit in the budget and on the disk.
-
-    Raises:
-        CommandError: they do not.
-    """
+    """Check that the files fit in the budget and on the disk."""
     needed = mirror.estimate()
     print(f"{_said(needed)} to be written")
     if needed > budget:

@@ -1,4 +1,4 @@
-"""Load a user's pipeline, and raise errors of the user in words."""
+"""Load a user's pipeline, and report errors of the user and images that cannot be read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import runpy
 import sys
 import traceback
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import fastaug
 from fastaug._draft.pipeline import Pipeline
 from fastaug._inspect import words
+
+#: The largest number of failed images to print.
+_SHOWN = 20
 
 
 class CommandError(RuntimeError):
@@ -29,9 +33,6 @@ def load(spec: str, name: str | None, mode: Any) -> Any:
         spec: path of a file or name of a module, optionally followed by a colon and a name.
         name: name of the variable, instead of the one in `spec`.
         mode: mode to compile it in, or None for its own.
-
-    Raises:
-        CommandError: it cannot be loaded.
     """
     where, _, after = (spec, "", "") if Path(spec).is_file() else spec.partition(":")
     if after and name and after != name:
@@ -85,3 +86,12 @@ def _names_in(where: str) -> dict[str, Any]:
 
 def note(text: str) -> None:
     print(f"note: {text}", file=sys.stderr)
+
+
+def reported(failed: Sequence[tuple[str, Exception]]) -> int:
+    """Print the images that cannot be read with their errors, and return the exit code: 1 if there are any."""
+    for path, error in failed[:_SHOWN]:
+        print(f"failed: {path}: {words.failure(error)}", file=sys.stderr)
+    if len(failed) > _SHOWN:
+        print(f"  and {len(failed) - _SHOWN} more", file=sys.stderr)
+    return int(bool(failed))

@@ -20,16 +20,12 @@ from fastaug._views.program import Value, built
 from fastaug._views.views import Views
 
 
-def views_of(transform: Any) -> Views | None:
+def views_of(transform: Any, around: frozenset[int] = frozenset()) -> Views | None:
     """Return the views that a transform makes, or None if it makes one image or its code is unclear.
 
     They are those of a Views, of an object that returns several results of its transforms, as DINO's and SimCLR's do,
-    or of a transform that ends in one.
+    or of a transform that ends in one. `around` holds the ids of its containers.
     """
-    return _views_of(transform, frozenset())
-
-
-def _views_of(transform: Any, around: frozenset[int]) -> Views | None:
     if isinstance(transform, Views):
         return transform
     if id(transform) in around:
@@ -47,20 +43,14 @@ def _views_of(transform: Any, around: frozenset[int]) -> Views | None:
             return Views._of_calls(seen.calls, seen.result) if read else None
     if not steps:
         return None
-    last = _views_of(steps[-1], around)
+    last = views_of(steps[-1], around)
     if last is None or len(steps) == 1:
         return last
     # The steps before them run once, for all views.
     before = T.Compose(steps[:-1])
     calls = [(one, source + 1, value + 1) for one, source, value in last.calls]
-    return Views._of_calls([(before, 0, 1), *calls], built(last.result, _Shifted()))
-
-
-class _Shifted:
-    """A map from the number of each value to the next one."""
-
-    def __getitem__(self, index: int) -> Value:
-        return Value(index + 1)
+    values = [Value(number + 1) for number in range(len(calls) + 1)]
+    return Views._of_calls([(before, 0, 1), *calls], built(last.result, values))
 
 
 def _is_read(transform: Any) -> bool:

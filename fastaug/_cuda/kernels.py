@@ -22,7 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from fastaug import _C
 from fastaug._cuda import cache, driver, nvrtc
@@ -41,31 +41,20 @@ _EXACT = 3
 _BLOCKS = (3, 2, 1)
 
 
-class Sources(Protocol):
-    """A source of the text of kernels."""
+class Sources:
+    """The source texts of kernels, in the native extension."""
 
     @property
     def headers(self) -> Mapping[str, str]:
         """{name: text} of included files."""
-
-    def tile(self, spec: Spec, blocks: int) -> str:
-        """Return the source of `TILE`, of which a multiprocessor holds at least `blocks` blocks."""
-
-    def prepare(self) -> str:
-        """Return the source of `PREPARE`."""
-
-
-class Extension:
-    """The source texts in the native extension."""
-
-    @property
-    def headers(self) -> Mapping[str, str]:
         return _C.cuda_headers()
 
     def tile(self, spec: Spec, blocks: int) -> str:
+        """Return the source of `TILE`, of which a multiprocessor holds at least `blocks` blocks."""
         return _C.cuda_source(spec, blocks)
 
     def prepare(self) -> str:
+        """Return the source of `PREPARE`."""
         return _C.cuda_prepare_source()
 
 
@@ -145,7 +134,7 @@ class Kernels:
         compile: Callable[[str, Mapping[str, str], str], nvrtc.Binary] = nvrtc.compile,
     ) -> None:
         self.device = driver.device(index)
-        self._sources = sources or Extension()
+        self._sources = sources or Sources()
         folder = cache.folder()
         self._disk = disk or cache.Cache(folder and folder / "kernels")
         self._compile = compile

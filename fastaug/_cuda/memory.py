@@ -12,8 +12,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import torch
 
@@ -31,88 +30,16 @@ _SHARED = 31 << 10
 _GIVEN = 2
 
 
-class Event(Protocol):
-    """A point of a stream."""
-
-    def synchronize(self) -> None:
-        """Wait until the device is there."""
+#: A point of a stream.
+Event: TypeAlias = torch.cuda.Event
 
 
-class Side(Protocol):
-    """A stream beside the current ones."""
+class Device:
+    """A CUDA device as bags use it, through torch and the driver. Call most methods inside `current()`.
 
-    @property
-    def device(self) -> Device: ...
-
-    def active(self) -> AbstractContextManager[None]:
-        """Make its device and the stream the current ones of this thread."""
-
-    def mark(self) -> Event:
-        """Return the point where the stream is now."""
-
-    def give(self, event: Event, tensors: Sequence[torch.Tensor]) -> None:
-        """Let the current stream wait for the event, and then own the memory of tensors made before it.
-
-        Wait for the current stream's work of some calls before, so that no unlimited work is queued.
-        """
-
-
-class Device(Protocol):
-    """A device as bags use it. Call all but the first two inside `current()`."""
-
-    @property
-    def device(self) -> torch.device: ...
-    @property
-    def limits(self) -> tuple[int, int]:
-        """Bytes that stay cached between two parts of an image, and bytes of shared memory of a block."""
-
-    def current(self) -> AbstractContextManager[None]:
-        """Make it the current device of this thread."""
-
-    def refuse_capture(self) -> None:
-        """Raise a RuntimeError if work on the current stream is recorded."""
-
-    def empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-        """Return memory on the device, aligned to 256 bytes."""
-
-    def pinned(self, count: int) -> torch.Tensor:
-        """Return pinned bytes on the host, aligned to 16."""
-
-    def upload(self, pinned: torch.Tensor) -> torch.Tensor:
-        """Copy pinned bytes to the device, on the current stream. They may be freed at once."""
-
-    def upload_ahead(self, pinned: torch.Tensor) -> tuple[torch.Tensor, Event]:
-        """Upload on another stream, which the current one waits for. Also return the end of the copy."""
-
-    def uses(self, image: torch.Tensor) -> None:
-        """Keep memory of torch for the work of the current stream so far."""
-
-    def side(self) -> Side:
-        """Return a new one. Call this and its methods outside of `current()`."""
-
-    def kernels(self, bag: _C.Bag, family: kernels.Family) -> tuple[int, list[int]]:
-        """Return the kernel that makes tables, or 0 if the bag needs none, and one for each of its specs."""
-
-    def launch(self, bag: _C.Bag, kernels: tuple[int, list[int]], blob: torch.Tensor, scratch: torch.Tensor) -> None:
-        """Launch all kernels of a bag on the current stream."""
-
-
-class Backend(Protocol):
-    """All devices."""
-
-    def index(self, device: torch.device) -> int:
-        """Return the index of a device, or the current one if it has none.
-
-        Raises:
-            RuntimeError: there is no device, or this process cannot use it.
-            ValueError: there is none of that index.
-        """
-
-    def open(self, index: int) -> Device: ...
-
-
-class Cuda:
-    """A CUDA device, through torch and the driver."""
+    Attributes:
+        limits: bytes that stay cached between two parts of an image, and bytes of shared memory of a block.
+    """
 
     def __init__(self, index: int) -> None:
         about = driver.device(index)
@@ -128,25 +55,31 @@ class Cuda:
 
     @contextlib.contextmanager
     def current(self) -> Iterator[None]:
+        """Make it the current device of this thread."""
         with torch.cuda.device(self._index):
             yield
 
     def refuse_capture(self) -> None:
+        """Raise a RuntimeError if work on the current stream is recorded."""
         driver.refuse_capture(torch.cuda.current_stream().cuda_stream, self._index)
 
     def empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+        """Return memory on the device, aligned to 256 bytes."""
         return torch.empty(shape, dtype=dtype, device=self.device)
 
     def pinned(self, count: int) -> torch.Tensor:
+        """Return pinned bytes on the host, aligned to 16."""
         # torch reuses it only after the copies from it are done.
         return torch.empty(count, dtype=torch.uint8, device="cpu", pin_memory=True)
 
     def upload(self, pinned: torch.Tensor) -> torch.Tensor:
+        """Copy pinned bytes to the device, on the current stream. They may be freed at once."""
         there = self.empty(tuple(pinned.shape), pinned.dtype)
         there.copy_(pinned, non_blocking=True)
         return there
 
     def upload_ahead(self, pinned: torch.Tensor) -> tuple[torch.Tensor, Event]:
+        """Upload on another stream, which the current one waits for. Also return the end of the copy."""
         copies, current = self._copying(), torch.cuda.current_stream()
         with torch.cuda.stream(copies):
             # This stream's own memory does not wait for the work of the current one.
@@ -164,17 +97,21 @@ class Cuda:
             return self._copies
 
     def uses(self, image: torch.Tensor) -> None:
+        """Keep memory of torch for the work of the current stream so far."""
         image.record_stream(torch.cuda.current_stream())
 
     def side(self) -> Side:
-        return CudaSide(self)
+        """Return a new one. Call this and its methods outside of `current()`."""
+        return Side(self)
 
     def kernels(self, bag: _C.Bag, family: kernels.Family) -> tuple[int, list[int]]:
+        """Return the kernel that makes tables, or 0 if the bag needs none, and one for each of its specs."""
         tiles = self._kernels.get(bag.specs, family)
         tables = any(kernel < 0 for kernel, *_ in bag.launches)
         return self._kernels.prepare_kernel() if tables else 0, tiles
 
     def launch(self, bag: _C.Bag, kernels: tuple[int, list[int]], blob: torch.Tensor, scratch: torch.Tensor) -> None:
+        """Launch all kernels of a bag on the current stream."""
         prepare, tiles = kernels
         stream = torch.cuda.current_stream().cuda_stream
         address = driver.launch_address()
@@ -185,24 +122,31 @@ class Cuda:
             raise driver.failed("cuLaunchKernel", code)
 
 
-class CudaSide:
-    def __init__(self, device: Cuda) -> None:
+class Side:
+    """A stream beside the current ones."""
+
+    def __init__(self, device: Device) -> None:
         self.device = device
         self._stream: Any = torch.cuda.Stream(device.device.index)  # type: ignore[no-untyped-call]
         self._given: deque[Any] = deque()
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
+        """Make its device and the stream the current ones of this thread."""
         with torch.cuda.stream(self._stream):
             yield
 
     def mark(self) -> Event:
+        """Return the point where the stream is now."""
         event = torch.cuda.Event()  # type: ignore[no-untyped-call]
         event.record(self._stream)
-        mark: Event = event
-        return mark
+        return event
 
-    def give(self, event: Any, tensors: Sequence[torch.Tensor]) -> None:
+    def give(self, event: Event, tensors: Sequence[torch.Tensor]) -> None:
+        """Let the current stream wait for the event, and then own the memory of tensors made before it.
+
+        Wait for the current stream's work of some calls before, so that no unlimited work is queued.
+        """
         with self.device.current():
             current = torch.cuda.current_stream()
             # A blocking event sleeps while it waits.
@@ -216,8 +160,16 @@ class CudaSide:
             self._given.popleft().synchronize()
 
 
-class _Cudas:
+class Backend:
+    """All devices."""
+
     def index(self, device: torch.device) -> int:
+        """Return the index of a device, or the current one if it has none.
+
+        Raises:
+            RuntimeError: there is no device, or this process cannot use it.
+            ValueError: there is none of that index.
+        """
         if torch.version.cuda is None:  # where there are none, or AMD's
             raise RuntimeError(f"device is {device}, but PyTorch {torch.__version__} is built without CUDA")
         index: Any = device.index
@@ -232,12 +184,12 @@ class _Cudas:
 
 
 @functools.cache
-def _opened(index: int, process: int) -> Cuda:
-    return Cuda(index)
+def _opened(index: int, process: int) -> Device:
+    return Device(index)
 
 
 #: Tests replace it by one that needs no GPU.
-backend: Backend = _Cudas()
+backend = Backend()
 
 
 def of(device: torch.device) -> Device:

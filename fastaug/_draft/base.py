@@ -311,23 +311,21 @@ class DraftBase:
 
     @property
     def made(self) -> bool:
-        """Whether the result of floats is new, and not a view of `image`."""
+        """True if the result of floats is new, and not a view of `image`."""
         core = self.core
         return core.count > core.views or core.stored > 0
 
     @property
     def is_pil(self) -> bool:
-        """Whether the image is a PIL image by now."""
         return self.core.kind == PIL_IMAGE
 
     @property
     def is_tensor(self) -> bool:
-        """Whether the image is a tensor by now."""
         return self.core.kind == TENSOR
 
     @property
     def by_torch(self) -> bool:
-        """Whether uint8 samples follow torchvision's arithmetic of tensors, not Pillow's."""
+        """True if uint8 samples follow torchvision's arithmetic of tensors, not Pillow's."""
         return self.core.kind == TENSOR and not self.call.pillow
 
     def _await_pixels(self) -> None:

@@ -120,9 +120,8 @@ class TorchDraws:
     ) -> tuple[int, int] | None:
         """Draw two sides of a rectangle of random area and proportions, as RandomResizedCrop and RandomErasing do.
 
-        Up to ten times: target = area * uniform(scale), aspect = exp(uniform(log_ratio)) in float32, and the sides
-        round(sqrt(target * aspect)), round(sqrt(target / aspect)). They are accepted if each is above 0 and at most
-        its limit or, if strict, each below its limit. None if no draw was accepted.
+        They are accepted if each is above 0 and at most its limit or, if strict, below its limit. Return None if ten
+        draws were not.
         """
         draw = torch.empty(1)
         for _ in range(10):
@@ -168,10 +167,9 @@ class TorchDraws:
     ) -> tuple[int, int, int, int, bytearray] | None:
         """Draw a crop of an image that overlaps with boxes, as RandomIoUCrop does.
 
-        An option is the least intersection over union of a box and the crop; from 1 on it means that there is no crop.
-        For each drawn option, `trials` crops are drawn. Their sides are the image's, each times a number within
-        `scales`, and width / height is within `aspects`. A crop is taken if it has the centre of a box in it and, among
-        the boxes with such centres, one of enough overlap. Without an acceptable crop or option this does not end.
+        An option is the least intersection over union of a box and the crop, or from 1 on means no crop. For each
+        option, `trials` crops are drawn. Their sides are the image's times numbers within `scales`, and width / height
+        is within `aspects`. Among the boxes with their centres in a crop, one must overlap enough.
 
         Args:
             boxes: of the image; or a function, called for each crop, that returns them as a tensor of XYXY.

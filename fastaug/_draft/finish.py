@@ -1,4 +1,4 @@
-"""The end of a draft: left to Pillow or torch where that is one move, or else one job, or several, for the core."""
+"""Finish drafts: by one move of Pillow or torch, or else by jobs for the core."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _FLIPS = {ops.HFLIP: -1, ops.VFLIP: -2}
 
 
 def finish(draft: Any) -> Any:
-    """The image of a fastaug._draft.base.DraftBase with all its ops done, in the draft's container."""
+    """Return the image of a fastaug._draft.base.DraftBase after its ops, in the draft's container."""
     return _decoding(draft, _finish) if draft.core.source == ENCODED else _finish(draft)
 
 
 def finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
-    """The result as a tensor of another dtype, or with the channels of a pixel side by side; None if not natively."""
+    """Return the result of `one_job_as`, or None."""
     if draft.core.source == ENCODED:
         result: torch.Tensor | None = _decoding(draft, _finish_as, dtype, channels_last)
         return result
@@ -45,7 +45,7 @@ def finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tens
 
 
 def _decoding(draft: Any, work: Callable[..., Any], *arguments: Any) -> Any:
-    """Does `work` on a draft of an encoded image; with Pillow's pixels, if the core leaves the decoding to Pillow."""
+    """Do `work` on a draft of an encoded image, with Pillow's pixels if the core leaves the decoding to Pillow."""
     try:
         return work(draft, *arguments)
     except _C.Refused as error:
@@ -78,7 +78,7 @@ def _finish(draft: Any) -> Any:
 
 
 def _as_source(draft: Any, result: Any) -> Any:
-    """The result with what it has of the draft's image besides pixels."""
+    """Return the result with the metadata or the class of the draft's image."""
     core = draft.core
     if core.kind == PIL_IMAGE:
         result.info = copied_info(draft)
@@ -88,18 +88,18 @@ def _as_source(draft: Any, result: Any) -> Any:
 
 
 class Together(list[Any]):
-    """Jobs of one call of the core, among which may be those of encoded images.
+    """Jobs of one call of the core, also of encoded images.
 
-    Whoever runs them does each draft by itself where the core leaves an image to Pillow.
+    If the core leaves one of these to Pillow, each draft is finished alone.
     """
 
 
 def start(draft: Any, jobs: list[Any]) -> Callable[[], Any] | None:
-    """Appends the jobs that a draft is, for one call of the core with those of others.
+    """Append the jobs of a draft, for one call of the core with those of others.
 
     Returns:
-        What gives the result when they have been run; None, with nothing appended, where a draft is to be finished by
-        itself.
+        A function that returns the result after the call; or None, with nothing appended, if the draft must be finished
+        alone.
     """
     if draft.device is not None or draft.core.ending:
         return None
@@ -115,13 +115,8 @@ def start(draft: Any, jobs: list[Any]) -> Callable[[], Any] | None:
     return lambda: _as_source(draft, job.delivered(memory))
 
 
-def takes_jobs(draft: Any) -> bool:
-    """Whether what is to be done to a draft is left to the core."""
-    return not draft.core.ending
-
-
 def _done(draft: Any, job: Job) -> Any:
-    """The result of a draft's job, where its image is."""
+    """Return the result of a draft's job, on the device of its image."""
     call = draft.call
     if draft.device is None:
         return job.execute(call.run, call.rewrites)
@@ -131,18 +126,18 @@ def _done(draft: Any, job: Job) -> Any:
         result = bag.run_one(job, draft.device, call.rewrites, call.family)
         if result is not None:
             return result
-    # No device does it, or somebody watches what is done.
+    # No device does it, or a log records it.
     job.source = borrow_tensor(placed.on_host(_plain(draft.image)))
     return bag.moved(job.execute(call.run, call.rewrites), draft.device)
 
 
 def _of_class(result: torch.Tensor, image: torch.Tensor) -> torch.Tensor:
-    """`result` in the class that torch's functions give for `image`, which is of a subclass of Tensor."""
+    """Return `result` in the class of torch's results for `image`, which is of a subclass of Tensor."""
     return result.as_subclass(type(image[..., :0]))
 
 
 def _mapped(draft: Any) -> Image.Image | None:
-    """A tensor or array as a PIL image of the same memory: torchvision does not copy where Pillow need not."""
+    """Return a tensor or array as a PIL image of the same memory, or None if Pillow must copy it."""
     image = draft.image
     if draft.core.source == ENCODED:
         return None
@@ -154,7 +149,7 @@ def _mapped(draft: Any) -> Image.Image | None:
 
 
 def one_job(draft: Any) -> Job | None:
-    """The job that a draft is; None where it is none, or several, or where the image is not made anew."""
+    """Return the only job of a draft, or None if it has none or several, or does not make a new image."""
     if draft.core.lead or draft.core.bands > 4 or (draft.core.source == TENSOR and type(draft.image) is not Tensor):
         return None
     if draft.device is None and draft.core.ending:
@@ -165,7 +160,7 @@ def one_job(draft: Any) -> Job | None:
 
 
 def job_of(parts: Any) -> Any:
-    """The job that a recipe tells the parts of; NotImplemented where it has none."""
+    """Return the job that a recipe returned the parts of, or NotImplemented if it has none."""
     if parts is NotImplemented:
         return parts
     program, source, size, mode, dtype, interleaved = parts
@@ -174,7 +169,7 @@ def job_of(parts: Any) -> Any:
 
 
 def one_job_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> Job | None:
-    """As `one_job`, for a tensor of another dtype, or with the channels of a pixel side by side."""
+    """Return the only job of a draft for a tensor of this dtype, with or without channels side by side."""
     if dtype not in DTYPES or draft.core.lead or draft.core.flat or draft.core.bands > 4:
         return None
     if draft.core.floats:
@@ -189,7 +184,7 @@ def one_job_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> Job | Non
 
 
 def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
-    """The program, and the image for it."""
+    """Return the program, and the image for it."""
     core, image = draft.core, draft.image
     program: bytes = core.program(0)
     source = core.source
@@ -214,7 +209,7 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
 
 
 def _plain(image: Any) -> Any:
-    """A tensor without the class that it is of, or any other image."""
+    """Return a tensor without its own class, or any other image unchanged."""
     return image.as_subclass(Tensor) if isinstance(image, Tensor) and type(image) is not Tensor else image
 
 
@@ -238,7 +233,7 @@ def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Ten
 
 
 def _delegated(draft: Any) -> Any:
-    """The result of a draft's only op, if it is one move for Pillow or torch."""
+    """Return the result of a draft's only op, if it is one move for Pillow or torch."""
     core = draft.core
     op: Named = core.first
     if core.kind == TENSOR:
@@ -257,7 +252,7 @@ def _delegated(draft: Any) -> Any:
 
 
 def _flipped(draft: Any) -> torch.Tensor:
-    """Floats that are a view, and flipped: torch goes over them once, too."""
+    """Flip a view of floats by torch, which is one pass, too."""
     image: Any = draft.image if draft.core.first is None else delegate.by_torch(draft.image, draft.core.first)
     if draft.call.log is not None:
         draft.call.log.delegated(draft, "torch")
@@ -271,7 +266,7 @@ def copied_info(draft: Any) -> dict[Any, Any]:
 
 
 def _untouched(draft: Any) -> Any:
-    """The source itself, or a copy of it where torchvision makes one."""
+    """Return the source itself, or a copy if torchvision makes one."""
     image = draft.image
     if draft.core.kind == PIL_IMAGE and draft.core.mode != image.mode:
         # Only read as another mode.
@@ -295,7 +290,7 @@ def _untouched(draft: Any) -> Any:
 
 
 def _parts(draft: Any) -> tuple[list[tuple[bytes, _C.Source, _C.Target]], Any]:
-    """Batches, and images of more than four channels: a job for each image and every four channels; and the result."""
+    """Return a job for each image of a batch and every four of its channels, and the result."""
     height, width, channels = draft.core.height, draft.core.width, draft.core.channels
     bands, lead = draft.core.bands, draft.core.lead
     if draft.core.kind == TENSOR:

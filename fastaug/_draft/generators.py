@@ -6,7 +6,7 @@ import contextlib
 import os
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,46 @@ def generator_of(pipeline: Any) -> Any:
 States = tuple[torch.Tensor, tuple[Any, ...], Any]
 
 
-def get_states() -> States:
-    return torch.default_generator.get_state(), random.getstate(), np.random.get_state()  # noqa: NPY002
+class Generators:
+    """Generators of torch, Python and NumPy that can be used instead of the process's."""
+
+    def __init__(self) -> None:
+        self.torch, self.python, self.numpy = torch.Generator(), random.Random(), np.random.RandomState()
+
+    def seed(self, seed: int) -> None:
+        self.torch.manual_seed(seed)
+        self.python.seed(seed)
+        self.numpy.seed(seed % 2**32)
+
+    def states(self) -> States:
+        return self.torch.get_state(), self.python.getstate(), self.numpy.get_state()
+
+    def set_states(self, states: States) -> None:
+        self.torch.set_state(states[0])
+        self.python.setstate(states[1])
+        self.numpy.set_state(states[2])
+
+    def in_thread(self) -> contextlib.AbstractContextManager[None]:
+        """Have transforms of this package draw from these in this thread, within the context."""
+        return drawing_from(self.torch, self.python, self.numpy)
+
+    @contextlib.contextmanager
+    def as_global(self) -> Iterator[None]:
+        """Put these states into the process's generators, within the context, for user code."""
+        with untouched():
+            set_states(self.states())
+            try:
+                yield
+            finally:
+                self.set_states(get_states())
 
 
-def set_states(states: States) -> None:
-    torch.default_generator.set_state(states[0])
-    random.setstate(states[1])
-    np.random.set_state(states[2])  # noqa: NPY002
+_process: Any = Generators()
+_process.torch, _process.python, _process.numpy = torch.default_generator, random, np.random
+
+#: Of the process's own generators.
+get_states: Callable[[], States] = _process.states
+set_states: Callable[[States], None] = _process.set_states
 
 
 def states_of(own: list[torch.Generator]) -> dict[str, Any]:
@@ -75,8 +107,10 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextlib.contextmanager
-def untouched(*generators: Any) -> Iterator[None]:
+def untouched(*generators: Any, seed: int | None = None) -> Iterator[None]:
     """Leave the random generators of torch (on the CPU), Python and NumPy, and those given, as they are now.
+
+    With a seed, they all start from it within the context.
 
     One thread at a time. Other threads that draw meanwhile, without this, draw from these states. So this is only for
     user code, which has no other generators.
@@ -85,6 +119,8 @@ def untouched(*generators: Any) -> Iterator[None]:
     with _lock:
         states = states_of(own)
         try:
+            if seed is not None:
+                seed_all(seed, *own)
             yield
         finally:
             set_all(own, states)
@@ -102,43 +138,7 @@ def states_now(seconds: float) -> States | None:
 
 def seed_all(seed: int, *generators: Any) -> None:
     """Seed the generators of torch (on the CPU), Python and NumPy, and those given."""
-    for generator in (torch.default_generator, *generators):
+    _process.seed(seed)
+    for generator in generators:
         if generator is not None:
             generator.manual_seed(seed)
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002
-
-
-class Generators:
-    """Generators of torch, Python and NumPy that can be used instead of the process's."""
-
-    def __init__(self) -> None:
-        self.torch, self.python, self.numpy = torch.Generator(), random.Random(), np.random.RandomState()
-
-    def seed(self, seed: int) -> None:
-        """Seed them as `seed_all` seeds the process's."""
-        self.torch.manual_seed(seed)
-        self.python.seed(seed)
-        self.numpy.seed(seed % 2**32)
-
-    def states(self) -> States:
-        return self.torch.get_state(), self.python.getstate(), self.numpy.get_state()
-
-    def set_states(self, states: States) -> None:
-        self.torch.set_state(states[0])
-        self.python.setstate(states[1])
-        self.numpy.set_state(states[2])
-
-    def in_thread(self) -> contextlib.AbstractContextManager[None]:
-        """Have transforms of this package draw from these in this thread, within the context."""
-        return drawing_from(self.torch, self.python, self.numpy)
-
-    @contextlib.contextmanager
-    def as_global(self) -> Iterator[None]:
-        """Put these states into the process's generators, within the context, for user code."""
-        with untouched():
-            set_states(self.states())
-            try:
-                yield
-            finally:
-                self.set_states(get_states())

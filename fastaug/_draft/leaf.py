@@ -1,4 +1,4 @@
-"""Drafts of the leaves of a sample: images, videos and masks whose type a transform asks for, and gets back."""
+"""Drafts of the leaves of a sample: images, videos and masks."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ _Tensor = torch.Tensor
 
 
 class Leaf:
-    """What stands for a leaf: kernels of functionals that get one draft what is to be done."""
+    """A stand-in for a leaf. Kernels of functionals append ops to it instead of computing."""
 
     __slots__ = ()
 
-    #: The leaf that it stood for at first.
+    #: The leaf that it stands for.
     origin: Any
 
-    #: Whether a kernel was called: what torchvision's would return is a new object then, but for no-ops.
+    #: Whether a kernel was called. torchvision's kernels return new objects, except for no-ops.
     touched: bool
 
     @property
     @abstractmethod
     def type(self) -> type:
-        """The class that the leaf would be of now."""
+        """The present class of the leaf."""
 
     def start(self, jobs: list[Any]) -> Callable[[], Any]:
-        """Appends what is to be done to jobs that are done in one call of the core; what gives the leaf after it."""
+        """Append jobs for one call of the core, and return a function that returns the leaf after it."""
         return self.result
 
     @abstractmethod
     def result(self) -> Any:
-        """The leaf, with all done."""
+        """Return the leaf after its ops."""
 
     def choose_order(self) -> None:
-        """What it gives is the user's result: its samples may be in the order that takes less time."""
+        """Choose the faster order in memory for the user's result."""
 
 
 class PixelDraft(LeafGeometry, LeafColor, Leaf):
-    """What has pixels. uint8 tensors are computed as torchvision's v2 does.
+    """A draft of a leaf of pixels, with the arithmetic of torchvision's v2.
 
     Args:
         image: the leaf, or a plain tensor.
-        call: what the pipeline's call shares.
-        cls: the class of tv_tensors that the result is of; None for a plain tensor or a PIL image.
-        plain: a tv_tensor without its class, where that is at hand.
+        call: the settings of the pipeline's call.
+        cls: the tv_tensor class of the result; None for a plain tensor or a PIL image.
+        plain: a tv_tensor without its class, if that exists already.
     """
 
     __slots__ = ("cls", "origin", "touched")
@@ -94,7 +94,7 @@ class PixelDraft(LeafGeometry, LeafColor, Leaf):
 
     @property
     def dtype(self) -> torch.dtype | None:
-        """That of a tensor; None for PIL images."""
+        """The dtype of a tensor; None for PIL images."""
         if self.core.kind != TENSOR:
             return None
         if self.core.stored:
@@ -115,35 +115,35 @@ class PixelDraft(LeafGeometry, LeafColor, Leaf):
         return self._restored(self.handed()) if self.touched else self.origin
 
     def _restored(self, result: Any) -> Any:
-        """The result as the leaf was."""
+        """Return the result in the class and form of the leaf."""
         return result if self.cls is None else result.as_subclass(self.cls)
 
 
 class ImageDraft(PixelDraft):
-    """An image: of Pillow's, a plain tensor, or a tv_tensor."""
+    """A draft of a PIL image, a plain tensor, or a tv_tensor."""
 
     __slots__ = ()
 
     def as_plain(self) -> TransformDraft:
-        """A draft of the same image, with the same ops, for transforms of single images."""
+        """Return a draft of the same image, with the same ops, for transforms of single images."""
         draft = TransformDraft.__new__(TransformDraft)
         _hand_over(self, draft)
         return draft
 
     def go_on_from(self, draft: Draft) -> None:
-        """Takes over what has become of the one that `as_plain` gave."""
+        """Take over the present state of the draft that `as_plain` returned."""
         _hand_over(draft, self)
         self.touched = True
 
     def unclass(self) -> None:
-        """The result is a plain tensor."""
+        """Make the result a plain tensor."""
         if self.cls is not None:
             self.cls = None
             if not self.touched and isinstance(self.origin, _Tensor):
                 self.origin = self.origin.as_subclass(_Tensor)
 
 
-# Of these `decoded` is set by encoded images alone.
+# Only encoded images set `decoded`.
 _ALWAYS_SET = tuple(name for name in DraftBase.__slots__ if name != "decoded")
 _all_of = attrgetter(*_ALWAYS_SET)
 
@@ -157,10 +157,10 @@ def _hand_over(draft: DraftBase, other: DraftBase) -> None:
 
 
 class VideoDraft(PixelDraft):
-    """Frames with one set of parameters: the leading dimensions of a tensor."""
+    """A draft of frames with one set of parameters, the leading dimensions of a tensor."""
 
     __slots__ = (
-        "chosen",  # the frames of the image that `lead` counts, where that is not all of them; jobs read only these
+        "chosen",  # the only frames that jobs read, or None for all
     )
 
     def reset(self, image: Any, read: bool = False) -> None:
@@ -172,25 +172,25 @@ class VideoDraft(PixelDraft):
         self.chosen = numbers if before is None else [before[number] for number in numbers]
 
     def handed(self) -> Any:
-        if self.chosen is not None and not finish.takes_jobs(self):
+        if self.chosen is not None and self.core.ending:
             super()._choose(self.chosen)
             self.chosen = None
         return super().handed()
 
     def places(self) -> list[int]:
-        """Where the frames of the result lie among all of the image's, one after the other."""
+        """Return the positions of the result's frames among all frames of the image."""
         every = self.image.shape[-4]
         chosen = range(every) if self.chosen is None else self.chosen
         return [first + number for first in range(0, math.prod(self.image.shape[:-3]), every) for number in chosen]
 
 
 class MaskDraft(PixelDraft):
-    """Masks of one byte a pixel: the channels of an image that has no colours. Those of bools are bytes meanwhile."""
+    """A draft of masks of one byte a pixel, which are channels without colours. Bools are bytes meanwhile."""
 
     __slots__ = (
         "given",
         "is_bool",
-        "rank",  # of the mask: a tv_tensor takes long to answer
+        "rank",  # of the mask, because tv_tensors compute it slowly
     )
 
     def __init__(self, mask: Any, call: Call | None = None, cls: type | None = None, plain: Any = None) -> None:
@@ -207,7 +207,7 @@ class MaskDraft(PixelDraft):
         self.given = plain
 
     def fill_of(self, fill: Any, rounds: bool) -> Any:
-        """A fill as it is for the bytes of the mask: bools are 0 and 1, of numbers that torch rounds, or does not."""
+        """Return a fill for the bytes of the mask. Bools become 0 and 1, rounded or truncated first."""
         if not self.is_bool or fill is None:
             return fill
         if isinstance(fill, (tuple, list)):
@@ -227,17 +227,14 @@ class MaskDraft(PixelDraft):
         return super()._restored(result)
 
     def select(self, valid: torch.Tensor) -> bool:
-        """Keeps the masks of a boolean vector; False, with nothing done, where it is not as long as there are masks.
-
-        Nothing is done to the others then: their ops are still to come.
-        """
+        """Keep the masks of a boolean vector, before their ops. Return False, with nothing done, for a wrong length."""
         if valid.ndim != 1 or self.rank != 3 or self.core.bands != len(valid) or not self.core.native:
             return False
         self.touched = True
         if valid.all():
             self.core.copied = True
             return True
-        # A selection by numbers takes a fraction of the time of one by bools.
+        # Selecting by numbers is much faster than by bools.
         planes = self.image.index_select(0, valid.nonzero()[:, 0])
         if not len(planes):
             self.reset(planes.new_empty((0, self.core.height, self.core.width)))

@@ -23,18 +23,17 @@ _MOST = 1 << 28
 
 
 class Outline(TransformDraft):
-    """A draft that follows the size, the channels and the container of an image through a pipeline, and makes none.
+    """A draft that follows only the size, the channels and the container of an image through a pipeline.
 
-    That is all that random draws depend on. Whoever asks for the image nevertheless, such as a callable of the user's,
-    gets it: all that was done so far is then done to the image at the beginning. What Pillow and torch would do at once
-    is only followed as well, so errors that they would find show when the parameters are replayed.
+    Random draws depend on no more. User code that needs the image gets it, by all work so far on the first image.
+    Fallbacks are only followed too, so their errors are raised when the parameters are replayed.
     """
 
     __slots__ = (
-        "complete",  # whether `image` and `ops` are, as in a draft, all that there is
-        "entered",  # how many transforms were entered, or images begun with
-        "origin",  # gives the image at the beginning
-        "works",  # what is to be done to a draft of it, one after the other
+        "complete",  # `image` and `ops` are valid, as in a draft
+        "entered",  # the number of transforms and images that were entered
+        "origin",  # returns the first image
+        "works",  # functions of a draft of it, in order
     )
 
     complete: bool
@@ -47,7 +46,7 @@ class Outline(TransformDraft):
 
     @classmethod
     def of_shape(cls, kind: int, height: int, width: int, first: Callable[[], Any], call: Call) -> Outline:
-        """Of an image of three channels that `first` makes if it is wanted; as a tensor it holds floats."""
+        """Return the outline of an image of three channels that `first` makes if necessary. A tensor holds floats."""
         outline = cls((), call)
         outline._become(kind, height, width, 3, "RGB", np.uint8 if kind == ARRAY else torch.float32)
         outline.origin = first
@@ -60,7 +59,7 @@ class Outline(TransformDraft):
         super().reset(image)
 
     def _await_pixels(self) -> None:
-        """Draws depend on what the header of a file says; the pixels are there if a reader has been through."""
+        """Find out if the pixels were read. Draws depend on the header alone."""
         self.complete = not getattr(self.image, "tile", True)
 
     def _reset_encoded(self, image: LazyImage) -> None:
@@ -73,12 +72,12 @@ class Outline(TransformDraft):
             self.decoded = self.image
 
     def _become(self, kind: int, height: int, width: int, channels: int, mode: str | None, dtype: Any = None) -> None:
-        """Goes on as from an image of this kind, of which there is nothing else.
+        """Continue from an image of this kind, without pixels.
 
-        A PIL image has as many channels as its mode, and only the others have a dtype.
+        A PIL image has the channels of its mode, and only the others have a dtype.
         """
         self.complete = False
-        # What is larger cannot be made, and its pixels could not be counted.
+        # Larger images cannot exist.
         height, width = (min(max(int(side), 0), _MOST) for side in (height, width))
         flat, lead = self.core.flat, self.core.lead
         if kind == PIL_IMAGE:
@@ -93,7 +92,7 @@ class Outline(TransformDraft):
             super().reset(np.broadcast_to(np.empty((), dtype), (height, width) if flat else (height, width, channels)))
 
     def _dtype(self) -> Any:
-        """Of the samples so far, where they are a tensor's or an array's."""
+        """Return the dtype of a tensor or an array, or None."""
         if self.core.kind == PIL_IMAGE:
             return None
         if self.core.stored:
@@ -109,11 +108,11 @@ class Outline(TransformDraft):
         return self._begun().handed()
 
     def _begun(self) -> Draft:
-        """A draft of what the image is at the beginning, with all that is to be done to it."""
+        """Return a draft of the first image with all work so far, for user code."""
         self.call.draws.release()
         image = self.origin()
         if self.works and isinstance(image, torch.Tensor):
-            image = image.clone()  # some transforms may write into a tensor that they are given
+            image = image.clone()  # some transforms may write into their input
         return self._drafted(image)
 
     @property
@@ -121,7 +120,7 @@ class Outline(TransformDraft):
         return self
 
     def drafted(self) -> Draft:
-        """The draft that this is the outline of."""
+        """Return the draft that this is the outline of."""
         return self._drafted(self.origin())
 
     def _drafted(self, image: Any) -> Draft:
@@ -141,7 +140,7 @@ class Outline(TransformDraft):
         entered = self.entered
         do(transform, self, params)
         if self.entered == entered:
-            # It did its own work: transforms inside of it, and what begins with another image, are in `works` already.
+            # Otherwise inner transforms, or a new image, are in `works` already.
             self.works.append(lambda draft: do(transform, draft, params))
         if not self.complete:
             self._forget()
@@ -151,7 +150,7 @@ class Outline(TransformDraft):
         self._forget()
 
     def _forget(self) -> None:
-        """Goes on without the ops so far, which nobody will do."""
+        """Drop the ops so far, which will not be done."""
         self.core.forget()
 
     def apart(self, work: Callable[[Any], Any], result: Any = None) -> None:
@@ -235,7 +234,7 @@ class Outline(TransformDraft):
         return super()._with_exif() if self.complete else self.finish()
 
     def _expanded(self, angle: float, center: Any) -> tuple[int, int]:
-        """(height, width) after a rotation that shows all of the image."""
+        """Return (height, width) after a rotation that shows all of the image."""
         height, width = self.core.height, self.core.width
         if self.core.kind == TENSOR:
             return matrices.rotated_size(height, width, angle, center)

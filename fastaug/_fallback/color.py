@@ -118,13 +118,18 @@ def adjust_saturation(image: Tensor, factor: float, v2: bool = False) -> Tensor:
     return image if _colours(image, v2) == 1 else _blend(image, _whole_luma(image, v2), factor, v2)
 
 
-def adjust_hue(image: Tensor, factor: float) -> Tensor:
+def adjust_hue(image: Tensor, factor: float, v2: bool = False) -> Tensor:
     need_hue(factor)
-    if _colours(image, v2=False) == 1:
+    if _colours(image, v2) == 1 or (v2 and image.numel() == 0):
         return image
-    hue, saturation, value = _rgb_to_hsv(convert_image_dtype(image, torch.float32))
+    rgb_to_hsv = _v2_rgb_to_hsv if v2 else _rgb_to_hsv
+    hue, saturation, value = rgb_to_hsv(convert_image_dtype(image, torch.float32, v2))
     shifted = (hue + factor) % 1.0
-    return convert_image_dtype(_hsv_to_rgb(shifted, saturation, value, is_interleaved(image)), image.dtype)
+    if v2:
+        rgb = _v2_hsv_to_rgb(shifted, saturation, value)
+    else:
+        rgb = _hsv_to_rgb(shifted, saturation, value, is_interleaved(image))
+    return convert_image_dtype(rgb, image.dtype, v2)
 
 
 def _rgb_to_hsv(image: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -158,15 +163,6 @@ def _hsv_to_rgb(hue: Tensor, saturation: Tensor, value: Tensor, interleaved: boo
     index = sector.to(torch.int64).unsqueeze(0)
     planes = [choice.gather(0, index).squeeze(0) for choice in choices]
     return torch.stack(planes, dim=-1).movedim(-1, -3) if interleaved else torch.stack(planes, dim=-3)
-
-
-def v2_adjust_hue(image: Tensor, factor: float) -> Tensor:
-    need_hue(factor)
-    if _colours(image, v2=True) == 1 or image.numel() == 0:
-        return image
-    hue, saturation, value = _v2_rgb_to_hsv(convert_image_dtype(image, torch.float32, v2=True))
-    shifted = hue.add_(factor).remainder_(1.0)
-    return convert_image_dtype(_v2_hsv_to_rgb(shifted, saturation, value), image.dtype, v2=True)
 
 
 def _v2_rgb_to_hsv(image: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -261,10 +257,8 @@ def v2_invert(image: Tensor) -> Tensor:
 
 
 def posterize(image: Tensor, bits: int) -> Tensor:
-    need_image(image)
-    need_channel_axis(image)
+    _need_colour_planes(image)
     need_uint8(image)
-    need_colour(image.shape[-3])
     return image & -int(2 ** (8 - bits))
 
 
@@ -347,8 +341,16 @@ def v2_equalize(image: Tensor) -> Tensor:
 
 
 V2 = {
-    **by_v2(adjust_brightness, adjust_contrast, adjust_gamma, adjust_saturation, autocontrast, grayscale, solarize),
-    "adjust_hue": v2_adjust_hue,
+    **by_v2(
+        adjust_brightness,
+        adjust_contrast,
+        adjust_gamma,
+        adjust_hue,
+        adjust_saturation,
+        autocontrast,
+        grayscale,
+        solarize,
+    ),
     "adjust_sharpness": v2_adjust_sharpness,
     "equalize": v2_equalize,
     "invert": v2_invert,

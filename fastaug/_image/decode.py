@@ -66,12 +66,7 @@ PLAIN = Samples()
 
 
 def read(image: Encoded, region: Any = None, out: np.ndarray | None = None, samples: Samples = PLAIN) -> np.ndarray:
-    """Return the pixels of the oriented image or of a region of it, in `out` if given.
-
-    Raises:
-        DecodeError: the image cannot be decoded.
-        TypeError, ValueError: the region is not in the image, or `out` does not fit.
-    """
+    """Return the pixels of the oriented image or of a region of it, in `out` if given."""
     data, encoded = image.encoded()
     if not encoded.native:
         return store(_by_pillow(image, data, region), out, samples)
@@ -250,11 +245,7 @@ def check_out(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
 
 
 def store(image: Image.Image, out: np.ndarray | None = None, samples: Samples = PLAIN) -> np.ndarray:
-    """Return np.asarray() of a PIL image in writable memory.
-
-    Raises:
-        TypeError, ValueError: `out` does not fit, or floats of samples that are not unsigned integers.
-    """
+    """Return np.asarray() of a PIL image in writable memory, in `out` if given."""
     channels = CHANNELS.get(image.mode)
     if channels is not None:
         height, width = image.height, image.width

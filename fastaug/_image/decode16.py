@@ -29,11 +29,7 @@ def is_16_bit(data: Data) -> bool:
 def read(
     image: Encoded, mode: str, region: Any, out: np.ndarray | None, wanted: decode.Samples = decode.PLAIN
 ) -> np.ndarray:
-    """Read like decode.read() in one of the modes above. `image` has mode I;16.
-
-    Raises:
-        ValueError: also if the file is not a PNG of 16 bits a sample, and mode is not I;16.
-    """
+    """Read like decode.read() in one of the modes above. `image` has mode I;16."""
     data, encoded = image.encoded()
     sixteen = is_16_bit(data)
     if mode == "I;16":

@@ -129,11 +129,7 @@ class Encoded:
     def encoded(self, *, keep: bool = False) -> tuple[Data, _C.Encoded]:
         """Return the bytes and the core's reader of them, kept for this thread's next use with `keep`.
 
-        An .npy file stays mapped.
-
-        Raises:
-            OSError: the file cannot be read.
-            DecodeError: an .npy file that is not an image. Pillow refuses other formats.
+        An .npy file stays mapped. One that is not an image raises DecodeError.
         """
         held = self._map
         if held is not None:
@@ -289,12 +285,16 @@ def is_encoded(source: Any) -> bool:
     """Return True for bytes of an encoded image, or a file or path of one."""
     if isinstance(source, ENCODED):
         return True
-    if isinstance(source, np.ndarray):
-        return source.ndim == 1 and source.dtype == np.uint8
+    return _holds_bytes(source) if _is_array(source) else hasattr(source, "read")
+
+
+def _is_array(source: Any) -> bool:
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(source, torch.Tensor):
-        return source.ndim == 1 and source.dtype is torch.uint8
-    return hasattr(source, "read")
+    return isinstance(source, np.ndarray) or (torch is not None and isinstance(source, torch.Tensor))
+
+
+def _holds_bytes(array: Any) -> bool:
+    return array.ndim == 1 and str(array.dtype) in ("uint8", "torch.uint8")
 
 
 def is_entry(source: Any) -> bool:
@@ -330,27 +330,21 @@ def take_bytes(source: Any) -> bytes:
         return bytes(source)
     if isinstance(source, memoryview):
         return source.tobytes()
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(source, torch.Tensor):
+    if not _is_array(source):
+        raise TypeError(
+            "source should be a path, bytes, a bytearray, a memoryview, a uint8 ndarray or tensor of one dimension, "
+            f"a dictionary of bytes and path, or a file open in binary mode, got {type(source).__name__}"
+        )
+    if not _holds_bytes(source):
+        raise ValueError(f"source should be one-dimensional uint8, got {source.dtype} of shape {tuple(source.shape)}")
+    if not isinstance(source, np.ndarray):
         if source.device.type != "cpu":
             raise ValueError(f"source should be a tensor on the CPU, got one on {source.device}")
-        if source.dtype is not torch.uint8 or source.dim() != 1:
-            raise ValueError(
-                f"source should be a one-dimensional uint8 tensor, got {source.dtype} of shape {tuple(source.shape)}"
-            )
         from fastaug._program.eager import as_array
 
         source = as_array(source)
-    if isinstance(source, np.ndarray):
-        if source.dtype != np.uint8 or source.ndim != 1:
-            raise ValueError(
-                f"source should be a one-dimensional uint8 array, got {source.dtype} of shape {source.shape}"
-            )
-        return source.tobytes()
-    raise TypeError(
-        "source should be a path, bytes, a bytearray, a memoryview, a uint8 ndarray or tensor of one dimension, "
-        f"a dictionary of bytes and path, or a file open in binary mode, got {type(source).__name__}"
-    )
+    data: bytes = source.tobytes()
+    return data
 
 
 def check_mode(mode: Any) -> None:

@@ -38,11 +38,8 @@ _PLAIN = (io.BytesIO, io.BufferedReader, io.BufferedRandom, io.FileIO)
 def read_path(path: str) -> npy.Data:
     """Return the bytes of a file, or a map of an .npy file.
 
-    Of a large file, return the bytes of its image, or a `pillow.Start` in formats that only Pillow reads.
-
-    Raises:
-        OSError: the file cannot be read.
-        DecodeError: a pipe or device does not end.
+    Of a large file, return the bytes of its image, or a `pillow.Start` in formats that only Pillow reads. A pipe or
+    device that does not end raises DecodeError.
     """
     with open(path, "rb", buffering=0) as file:
         head = file.read(_HEAD)
@@ -71,12 +68,7 @@ def _ends(file: io.FileIO, size: int) -> bool:
 
 
 def read_open(file: Any) -> bytes:
-    """Return the bytes of a file that is open in binary mode, from its beginning if it can seek.
-
-    Raises:
-        TypeError: the file is not open in binary mode.
-        DecodeError: the file does not end.
-    """
+    """Return the bytes of a file that is open in binary mode, from its beginning if it can seek."""
     size = 0
     if isinstance(file, _PLAIN):
         with contextlib.suppress(OSError):  # a pipe

@@ -97,12 +97,7 @@ class Never(Kept):
 
 
 class Once(Never):
-    """The state of a handle that the views of one call share, which is decoded once.
-
-    Args:
-        pixels: those that the original handle keeps.
-        native: True if the core decodes the image to its mode.
-    """
+    """The state of a handle that the views of one call share, which is decoded once."""
 
     __slots__ = ("deferred", "native", "pil", "source", "together")
 

@@ -42,19 +42,17 @@ class LazyImage(Encoded, metaclass=_Hinting):
     """An encoded image that decodes its pixels on demand, and only those that are needed.
 
     Every transform and ``Compose`` of fastaug accepts it instead of the image. It pickles as its path or bytes. The
-    file of a path is read at each use and not kept. Pixels are kept from the second view on if views follow each other
-    closely: at most 64 MiB, until :meth:`release` or until other handles need the room. For a JPEG that is used again
-    later, as in the next epoch, it keeps an index of a hundredth of the file's size, which makes crops of large images
-    several times as fast.
+    file of a path is read at each use. Pixels are kept from the second view on if views follow each other closely: at
+    most 64 MiB, until :meth:`release` or until other handles need the room. A JPEG that is used again later, as in the
+    next epoch, gets an index in memory, which makes crops of large images several times as fast.
 
     An .npy file is mapped into memory, until :meth:`release` or until thousands of others are mapped. As with
-    ``numpy.memmap``, truncating the file meanwhile ends the process by a bus error. Replacing it, as by ``os.replace``,
-    is safe.
+    ``numpy.memmap``, truncating it meanwhile ends the process by a bus error, but replacing it by ``os.replace`` is
+    safe.
 
-    It is not a ``PIL.Image.Image``, but has the methods and attributes of one except those that change it: ``crop``,
-    ``resize``, ``getexif``, ``info`` and so on load the image when they are called. Functions of Pillow such as
-    ``ImageOps.exif_transpose(handle)`` accept it. Those that check the class do not, such as torchvision's functions
-    and ``Image.paste``: pass them the result of :meth:`load`.
+    It is not a ``PIL.Image.Image``, but has its methods and attributes except those that change it, which load the
+    image when they are used. Functions that check the class, such as torchvision's and ``Image.paste``, need the result
+    of :meth:`load`.
 
     Args:
         source: as for :func:`fastaug.io.imread`, or a dictionary of ``bytes`` and ``path``, as in undecoded Hugging
@@ -68,17 +66,14 @@ class LazyImage(Encoded, metaclass=_Hinting):
             another shape, dtype or device; ``jpeg_tables`` that are not a JPEG stream.
 
     Example:
-        >>> import io
+        >>> import fastaug
         >>> import numpy as np
-        >>> from PIL import Image
         >>> from fastaug.io import LazyImage
-        >>> file = io.BytesIO()
-        >>> Image.new("RGB", (80, 60), "navy").save(file, "JPEG")
-        >>> image = LazyImage(file)
+        >>> image = LazyImage(fastaug.sample_file())
         >>> image.size, image.mode, image.format
-        ((80, 60), 'RGB', 'JPEG')
+        ((451, 300), 'RGB', 'JPEG')
         >>> np.asarray(image).shape
-        (60, 80, 3)
+        (300, 451, 3)
     """
 
     __slots__ = ("_info", "_kept")

@@ -1,3 +1,1 @@
 """Methods that look into a pipeline: explain(), profile(), check() and show()."""
-
-from __future__ import annotations

@@ -21,9 +21,9 @@ from fastaug._inspect.contract import LEAST_PSNR, Truth
 from fastaug._inspect.float64 import NoTruthError
 from fastaug._inspect.pairs import Path, pairs, psnr, same, samples, spelled
 from fastaug._inspect.picture import listed, normalisation
-from fastaug._inspect.twin import NoTwinError, copied, delivered, sample_for, twin_of
+from fastaug._inspect.twin import NoTwinError, copied, sample_for, twin_of
 from fastaug._sample.pipeline import SamplePipeline
-from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.choice import classes
 
 _SHOWN = 10
 
@@ -152,7 +152,7 @@ class Comparison:
             lines += self._kept(self.results - len(broken) - len(unsure))
         elif self.results and not broken:
             what = f"{self.samples:,} samples of " if self.samples else ""
-            lines.append(f"Equal: all {what}{_count(self.results, 'result')}, bit for bit.")
+            lines.append(f"Equal: all {what}{words.counted(self.results, 'result')}, bit for bit.")
         for found, title, end in (
             (unsure, "Whether the contract of fast mode is kept is OPEN in", ""),
             (broken, "The contract of fast mode is BROKEN in" if fast else "NOT EQUAL in", ""),
@@ -171,34 +171,32 @@ class Comparison:
         return notebook.comparison(self)
 
     def head(self) -> str:
-        """Return what was compared, in words."""
-        return (
-            f"mode {self.mode}, against {self.against}: {_count(self.images, self.unit)}, {_count(self.seeds, 'seed')}"
-        )
+        images, seeds = words.counted(self.images, self.unit), words.counted(self.seeds, "seed")
+        return f"mode {self.mode}, against {self.against}: {images}, {seeds}"
 
     def _kept(self, calls: int) -> list[str]:
         """Return the lines about results within the contract of fast mode."""
         lines = [f"The contract of fast mode is kept in {self._of_calls(calls)}:"] if calls else []
         if equal := self.results - len(self.differences):
-            lines.append(f"  {_count(equal, 'result')} with torchvision's pixels")
+            lines.append(f"  {words.counted(equal, 'result')} with torchvision's pixels")
         kept = [one for one in self.differences if one.kept]
         if near := [one.psnr for one in kept if one.truth is None]:
             lines.append(
-                f"  {_count(len(near), 'result')} no less than {LEAST_PSNR:g} dB from torchvision: "
+                f"  {words.counted(len(near), 'result')} no less than {LEAST_PSNR:g} dB from torchvision: "
                 f"{min(near):.1f} dB at least, median {statistics.median(near):.1f} dB"
             )
         if true := [(one.psnr, *one.truth) for one in kept if one.truth is not None]:
             far, ours, theirs = zip(*true)
             lines.append(
-                f"  {_count(len(true), 'result')} further from torchvision ({min(far):.1f} dB at least), but as near "
-                f"to the chain in float64: median {statistics.median(ours):.1f} dB, torchvision "
+                f"  {words.counted(len(true), 'result')} further from torchvision ({min(far):.1f} dB at least), but as "
+                f"near to the chain in float64: median {statistics.median(ours):.1f} dB, torchvision "
                 f"{statistics.median(theirs):.1f} dB; nearer by {min(map(float.__sub__, ours, theirs)):.1f} dB at least"
             )
         return lines
 
     def _of_calls(self, count: int) -> str:
         calls = self.images * self.seeds
-        return f"all {calls} calls" if count == calls > 1 else f"{count} of {_count(calls, 'call')}"
+        return f"all {calls} calls" if count == calls > 1 else f"{count} of {words.counted(calls, 'call')}"
 
     def _listed(self, found: Sequence[Difference | Failure | tuple[int, int]]) -> list[str]:
         """Return a line for all calls with one image and the same message."""
@@ -215,25 +213,13 @@ class Comparison:
         return lines[:_SHOWN] + [f"  and {len(lines) - _SHOWN} more"] * (len(lines) > _SHOWN)
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
-
-
 def check(
     pipeline: Any, images: Any, seeds: int | Iterable[int] = range(10), names: Sequence[str] | None = None
 ) -> Comparison:
-    """Compare a pipeline with torchvision on your own images.
+    """Compare a pipeline with torchvision on images or samples, as its method `check` does.
 
     Without torchvision, or where it has no such transforms, the pipeline is compared with fastaug's own op-by-op
-    reference, which is slow and plain, and the report says so. The random generators are afterwards as they were
-    before.
-
-    Args:
-        pipeline: of this package.
-        images: an image (PIL image, array, tensor; a path or bytes for a pipeline that begins with Decode), or several;
-            for a pipeline of samples a sample, or a list of several.
-        seeds: of the random generators, for each image; an int means so many, from 0.
-        names: of the images, for the report.
+    reference, which is slow and plain. The `names` of the images are for the report.
 
     Raises:
         ValueError: no images, or no seeds.
@@ -279,7 +265,7 @@ def _name(unit: str, position: int, image: Any) -> str:
 
 
 def _twin_result(pipeline: Any, whole: Callable[[Any], Any], image: Any) -> Any:
-    return delivered(pipeline, whole(sample_for(pipeline, image)))
+    return pipeline._formatted(whole(sample_for(pipeline, image)))
 
 
 def _reference(pipeline: Any, image: Any) -> Any:
@@ -363,12 +349,7 @@ def _compare_pixels(
 
 def _is_label(leaf: Any) -> bool:
     """Return whether the numbers of a part of a sample are labels or places instead of intensities."""
-    classes = loaded()
-    return (
-        classes is not None
-        and isinstance(leaf, classes.TVTensor)
-        and not isinstance(leaf, (classes.Image, classes.Video))
-    )
+    return isinstance(leaf, classes("TVTensor")) and not isinstance(leaf, classes("Image", "Video"))
 
 
 def _judge(difference: Difference, truth: Truth, path: Path, mine: Any, other: Any, undo: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,10 @@ LEAST_PSNR = 54.0
 
 
 class Truth:
-    """A call of a pipeline of images in float64, made when its samples are first needed.
-
-    Args:
-        why: there is no truth, in words; empty if there may be one.
-    """
+    """A call of a pipeline of images in float64, made when needed; or the reason `why` there is none, in words."""
 
     def __init__(self, pipeline: Any, image: Any, seed: int, why: str = "") -> None:
-        self._pipeline, self._image, self._seed = pipeline, image, seed
-        self._why = why and f"there is no float64 reference: {why}"
-        self._made: tuple[Any, Unrounded] | None = None
+        self._pipeline, self._image, self._seed, self._why = pipeline, image, seed, why
 
     def distances(self, path: Path, ours: Any, theirs: Any, undo: Any) -> tuple[float, float]:
         """Return the PSNR of a part of our result and of torchvision's, from the truth.
@@ -35,10 +30,6 @@ class Truth:
         Raises:
             NoTruthError: this call has no float64 reference.
         """
-        if self._made is None and not self._why:
-            self._make()
-        if self._made is None:
-            raise NoTruthError(self._why)
         result, unrounded_samples = self._made
         try:
             truth = unrounded_samples.of(reached(result, path))
@@ -47,12 +38,15 @@ class Truth:
             raise NoTruthError(f"the float64 reference has another form: {words.failure(error)}") from None
         return one, two
 
-    def _make(self) -> None:
+    @functools.cached_property
+    def _made(self) -> tuple[Any, Unrounded]:
+        if self._why:
+            raise NoTruthError(f"there is no float64 reference: {self._why}")
         try:
-            self._made = unrounded(self._pipeline, self._seeded())
+            return unrounded(self._pipeline, self._seeded())
         except Exception as error:  # user code raises anything
             what = str(error) if isinstance(error, NoTruthError) else words.failure(error)
-            self._why = f"there is no float64 reference for {words.described(self._image)}: {what}"
+            raise NoTruthError(f"there is no float64 reference for {words.described(self._image)}: {what}") from None
 
     def is_of(self, path: Path, theirs: Any, undo: Any) -> bool:
         """Return whether the truth is of torchvision's chain: exact mode is near torchvision's result."""

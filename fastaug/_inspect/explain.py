@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from fastaug import _C
-from fastaug._draft.generators import generator_of, seed_all, untouched
+from fastaug._draft.generators import generator_of, untouched
 from fastaug._draft.pipeline import blank
 from fastaug._inspect import words
 from fastaug._inspect.explanation import Explanation, SampleExplanation
@@ -24,7 +24,7 @@ def _image_of(pipeline: Any, image_or_size: Any) -> Any:
     if image_or_size is None:
         image_or_size = (512, 512)
     if isinstance(image_or_size, numbers.Integral):
-        image_or_size = (int(image_or_size), int(image_or_size))
+        image_or_size = (int(image_or_size),) * 2
     if isinstance(pipeline, SamplePipeline):
         return sample_of(image_or_size)
     if isinstance(image_or_size, Sequence) and not isinstance(image_or_size, (str, bytes, bytearray, memoryview)):
@@ -79,10 +79,7 @@ def explain(
     if device is not None and torch.device(device).type != "cuda":
         raise ValueError(f"device should be 'cuda' or None, got {device!r}")
     image = _image_of(pipeline, image_or_size)
-    generator = generator_of(pipeline)
-    with untouched(generator):
-        if seed is not None:
-            seed_all(seed, generator)
+    with untouched(generator_of(pipeline), seed=seed):
         result, log = logged(pipeline, image)
     kind = SampleExplanation if isinstance(pipeline, SamplePipeline) else Explanation
     explanation = kind(log, pipeline, image, result)

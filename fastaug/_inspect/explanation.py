@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import Any
 
 from PIL import Image
@@ -15,8 +14,7 @@ from fastaug._inspect import notebook, words
 from fastaug._inspect.log import Log
 from fastaug._inspect.plan import Plan
 from fastaug._inspect.records import Outside, walked
-from fastaug._sample.observer import SampleObserver
-from fastaug._sample.sample import Sample
+from fastaug._sample.sample import Sample, SampleObserver
 from fastaug._sample.tape import SampleReplaying
 
 _NO_PASS = "no pass over pixels"
@@ -24,7 +22,7 @@ _NO_PASS = "no pass over pixels"
 _MAY_DRAW = "what fastaug does not know may draw random numbers"
 
 
-class Explanation:
+class Explanation(notebook.Report):
     """An explanation of what a pipeline does to one image. Prints as a table; a notebook shows its picture, too.
 
     Attributes:
@@ -67,16 +65,10 @@ class Explanation:
             lines += ["", f"on a GPU  {self.device}"]
         return "\n".join(lines)
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
         return notebook.explanation(self)
 
-    def _repr_png_(self) -> bytes:
-        return notebook.png(self.figure())
-
     def head(self) -> str:
-        """Return in words the mode, the source and the result."""
         mode = self.mode + (", arithmetic pil" if self.arithmetic == "pil" else "")
         return f"mode {mode}: {self.source} -> {self.result}"
 
@@ -185,14 +177,6 @@ class Explanation:
         from fastaug._inspect import plot
 
         return plot.plan(self, self._stages())
-
-    def plot(self, path: str | PathLike[str]) -> None:
-        """Write the picture that ``figure()`` draws to a file.
-
-        Args:
-            path: of the picture; its ending says the format.
-        """
-        self.figure().save(path)
 
     def _stages(self) -> list[Any]:
         """Return the image or sample before the first and after each of the pipeline's own transforms."""

@@ -54,7 +54,6 @@ class Op:
 
 
 def unpacked(program: bytes) -> list[Op]:
-    """Return the ops of a program."""
     found = []
     for start in range(0, len(program), ops.OP_BYTES):
         packed = program[start : start + ops.OP_BYTES]

@@ -57,7 +57,6 @@ class Info:
 
 
 def info(version: str) -> Info:
-    """Return the information; `version` is fastaug's."""
     return Info(
         fastaug=version,
         processor=processor(),

@@ -25,9 +25,8 @@ from fastaug._inspect.records import Node, Outside, Passage, Run, kind_of, name_
 from fastaug._names import is_ours
 from fastaug._program.kinds import ENCODED, PIL_IMAGE
 from fastaug._program.ops import MAX_OPS
-from fastaug._sample.observer import SampleObserver
 from fastaug._sample.pipeline import SamplePipeline
-from fastaug._sample.sample import Sample
+from fastaug._sample.sample import Sample, SampleObserver
 from fastaug._sample.tape import SampleRecording
 
 _Drawn = TypeVar("_Drawn")
@@ -64,9 +63,6 @@ class Log(SampleObserver):
     """A log of one call, in the order of time: its transforms, and who did what.
 
     It is the tape of the call, and the observer of its sample. For each image there is an `ImageLog`.
-
-    Args:
-        tape: the tape that draws and keeps the parameters.
     """
 
     def __init__(self, tape: Any) -> None:
@@ -160,9 +156,8 @@ class Log(SampleObserver):
     def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
         return self.tape.inner(transform, run)
 
-    def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
-        generator: torch.Generator | None = self.tape.noise(transform, draws)
-        return generator
+    def noise(self, transform: Any, draws: Draws) -> Any:
+        return self.tape.noise(transform, draws)
 
     def _draw(self, draw: Callable[[], Any]) -> Any:
         self.mark()
@@ -170,7 +165,7 @@ class Log(SampleObserver):
         self.draws += self.elapsed()
         return value
 
-    # fastaug._sample.observer.SampleObserver
+    # fastaug._sample.sample.SampleObserver
 
     @_event
     def begin(self, transform: Any, sample: Sample) -> None:
@@ -271,7 +266,6 @@ class ImageLog:
     """The log of one image (fastaug._draft.call.Log), which keeps the transform of each of its ops.
 
     Args:
-        log: of the call.
         leaf: the path of the image in a sample; "" for an image alone.
     """
 

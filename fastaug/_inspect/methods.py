@@ -119,9 +119,7 @@ class SeenSamples(SeenPipeline):
         Args:
             sample_or_size: a sample, as a call takes it in one argument; or (height, width), or an int for a square, of
                 a black RGB image.
-            plot: path of a picture of the plan to write.
-            seed: of the draws; by default they are those of the next call.
-            device: "cuda" to learn what :meth:`batch` would leave to the CPU there, and why; there need not be one.
+            plot, seed, device: as for :meth:`fastaug.transforms.Compose.explain`.
 
         Returns:
             An object that prints as tables, leaf by leaf; for an image alone as for pipelines of images.
@@ -143,16 +141,9 @@ class SeenSamples(SeenPipeline):
     def profile(self, samples: Any, repeat: int = 5, plot: Any = None, seed: int = 0) -> Profile:
         """Measure the time of each pass over a leaf and each transform, beside torchvision's if that is installed.
 
-        It is the processor time of this thread: other processes make no call longer.
-
         Args:
             samples: a sample, as a call takes it in one argument; a list is several samples.
-            repeat: how often each sample is timed, each time with other draws.
-            plot: path of a bar chart to write.
-            seed: of the draws.
-
-        Returns:
-            An object that prints as a table and draws itself as a chart.
+            repeat, plot, seed: as for :meth:`fastaug.transforms.Compose.profile`, whose result this has.
 
         Raises:
             ValueError: no samples, or ``repeat`` below 1.
@@ -167,11 +158,7 @@ class SeenSamples(SeenPipeline):
 
         Args:
             samples: a sample, as a call takes it in one argument; a list is several samples.
-            seeds: of the random generators; an int for the first so many.
-
-        Returns:
-            An object that is true if every result equals torchvision's, or in fast mode has images within its contract.
-            It prints where, and by how much, results differ, and what calls raised.
+            seeds: as for :meth:`fastaug.transforms.Compose.check`, whose result this has.
 
         Raises:
             ValueError: no samples, or no seeds.
@@ -183,8 +170,7 @@ class SeenSamples(SeenPipeline):
 
         Args:
             samples: a sample, as a call takes it in one argument; a list is several samples, which take turns.
-            n: number of results.
-            seed: of the draws; by default they are those of the next calls.
+            n, seed: as for :meth:`fastaug.transforms.Compose.show`.
 
         Raises:
             ValueError: no samples, or ``n`` below 1.

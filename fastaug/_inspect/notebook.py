@@ -6,7 +6,9 @@ import base64
 import html
 import inspect
 import io
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from fastaug._inspect import words
@@ -20,8 +22,26 @@ _STAMP = 150
 _WIDE = 'style="max-width: 100%"'
 
 
-def png(image: Image.Image) -> bytes:
-    return _saved(image, "PNG")
+class Report:
+    """A report that prints as tables and draws itself."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    @abstractmethod
+    def figure(self) -> Image.Image:
+        """Draw a picture of the report."""
+
+    def _repr_png_(self) -> bytes:
+        return _saved(self.figure(), "PNG")
+
+    def plot(self, path: str | PathLike[str]) -> None:
+        """Write the picture that ``figure()`` draws to a file.
+
+        Args:
+            path: of the picture; its ending says the format.
+        """
+        self.figure().save(path)
 
 
 def _saved(image: Image.Image, form: str) -> bytes:

@@ -13,7 +13,7 @@ from fastaug._image.lazy import LazyImage
 from fastaug._inspect.words import encoded
 from fastaug._sample.sample import flatten
 from fastaug._tv_tensors import formats
-from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.choice import classes
 
 #: Told apart by people with colour-blindness too, as far as ten colours can be.
 COLOURS = (
@@ -122,11 +122,9 @@ def sample_picture(sample: Any, normalised: tuple[Any, Any] | None = None) -> Im
     """
     leaves: list[Any] = []
     flatten(sample, leaves)
-    classes = loaded()
-    places = (classes.BoundingBoxes, getattr(classes, "KeyPoints", classes.BoundingBoxes)) if classes else ()
-    masks = [leaf for leaf in leaves if classes and isinstance(leaf, classes.Mask) and leaf.ndim > 1 and leaf.numel()]
-    marks = [leaf for leaf in leaves if isinstance(leaf, places)]
-    shown = _image_of(leaves, (classes.Mask, *places) if classes else (), normalised)
+    masks = [leaf for leaf in leaves if isinstance(leaf, classes("Mask")) and leaf.ndim > 1 and leaf.numel()]
+    marks = [leaf for leaf in leaves if isinstance(leaf, classes("BoundingBoxes", "KeyPoints"))]
+    shown = _image_of(leaves, normalised)
     if shown is None:
         sizes = [mask.shape[-2:] for mask in masks] + [mark.canvas_size for mark in marks]
         shown = Image.new("RGB", (int(sizes[0][1]), int(sizes[0][0])), _EMPTY) if sizes else picture(None)
@@ -161,8 +159,9 @@ def sample_picture(sample: Any, normalised: tuple[Any, Any] | None = None) -> Im
     return shown
 
 
-def _image_of(leaves: list[Any], others: tuple[type, ...], normalised: Any) -> Image.Image | None:
+def _image_of(leaves: list[Any], normalised: Any) -> Image.Image | None:
     """Return the first image or video; a plain tensor only if there is no other."""
+    others = classes("Mask", "BoundingBoxes", "KeyPoints")
     tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and not isinstance(leaf, others)]
     found: list[Any] = [leaf for leaf in tensors if type(leaf) is not torch.Tensor]
     found += [leaf for leaf in leaves if isinstance(leaf, (Image.Image, LazyImage))]
@@ -174,12 +173,7 @@ def _image_of(leaves: list[Any], others: tuple[type, ...], normalised: Any) -> I
 
 
 def corners_of(boxes: torch.Tensor, name: str) -> NDArray[np.float64]:
-    """Return the four corners of each box, [boxes, 4, 2].
-
-    Args:
-        boxes: (..., numbers) in floating point.
-        name: of their format.
-    """
+    """Return the four corners [boxes, 4, 2] of boxes (..., numbers) in floating point, of the format of that name."""
     if name in formats.ROTATED:
         corners = formats.converted(boxes, name, "XYXYXYXY")
     else:

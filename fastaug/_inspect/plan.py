@@ -22,11 +22,7 @@ _REASONS = {
 
 
 class Plan:
-    """A plan as plain data: each step, pass and barrier is a dictionary.
-
-    Args:
-        log: of a call.
-    """
+    """A plan as plain data: each step, pass and barrier is a dictionary."""
 
     def __init__(self, log: Log) -> None:
         #: The steps with the ops and passes of all leaves.

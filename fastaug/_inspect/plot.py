@@ -9,8 +9,7 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 
 from fastaug._inspect import words
-from fastaug._inspect.picture import colour, normalisation, picture, sample_picture
-from fastaug._sample.pipeline import SamplePipeline
+from fastaug._inspect.picture import colour, normalisation, sample_picture
 
 INK, GREY, FAINT, PAPER, SHADE = "#1f2328", "#656d76", "#d0d7de", "#ffffff", "#f6f8fa"
 _STOP, _READ, _WRITTEN, _OTHERS = "#b5485d", "#8fb3d9", "#e5b27f", "#aab2bc"
@@ -90,8 +89,7 @@ def _titled(height: int, title: str, text: str) -> Canvas:
 def plan(explanation: Any, stages: list[Any]) -> Image.Image:
     """Draw the steps, the passes that they become, and the memory that these move.
 
-    Args:
-        stages: the image before the first and after each top-level step; or empty.
+    The `stages` are the image before the first and after each top-level step; or empty.
     """
     rows, tall = _rows(explanation), _THUMBNAIL + 20 if stages else 56
     left, right = tall * (len(explanation.steps) + bool(stages)), _ROW * len(rows)
@@ -127,7 +125,7 @@ def plan(explanation: Any, stages: list[Any]) -> Image.Image:
 
 def _unit(explanation: Any) -> str:
     """Return the name of a program: a native call, which may run those of all leaves of a sample."""
-    return "program" if any(one.get("leaf") for one in explanation.passes) else "native call"
+    return "program" if any(one["leaf"] for one in explanation.passes) else "native call"
 
 
 def _rows(explanation: Any) -> list[tuple[str, str, Any]]:
@@ -136,8 +134,8 @@ def _rows(explanation: Any) -> list[tuple[str, str, Any]]:
     leaf: str | None = None
     group: tuple[Any, ...] = ()
     for one in explanation.passes:
-        if one.get("leaf", "") != leaf:
-            leaf = one.get("leaf", "")
+        if one["leaf"] != leaf:
+            leaf = one["leaf"]
             rows += [(leaf.strip(), INK, None)] if leaf else []
         ours = one["by"] == "fastaug"
         now = (leaf, one["by"], one["program"], one["part"], ours or one["pass"])
@@ -157,9 +155,8 @@ def _steps(
 ) -> dict[str, tuple[float, str]]:
     """Draw the steps, and return where each ends, and its colour."""
     transforms = list(explanation._pipeline.transforms)
-    seen = sample_picture if isinstance(explanation._pipeline, SamplePipeline) else picture
     if stages:
-        canvas.picture(_MARGIN + 6, top + 6, seen(stages[0]), _THUMBNAIL)
+        canvas.picture(_MARGIN + 6, top + 6, sample_picture(stages[0]), _THUMBNAIL)
         left = _THUMBNAIL + 18
         canvas.text(_MARGIN + left, top + tall / 2 - 5, explanation.source, fill=GREY, room=_STEPS_WIDTH - left)
         top += tall
@@ -174,7 +171,8 @@ def _steps(
         canvas.box(_MARGIN + inset, top, 4, tall - 10, tint)
         if stages and step["depth"] == 0:
             done += 1
-            canvas.picture(left - 4, top + 6, seen(stages[done], normalisation(transforms[:done])), _THUMBNAIL)
+            shown = sample_picture(stages[done], normalisation(transforms[:done]))
+            canvas.picture(left - 4, top + 6, shown, _THUMBNAIL)
             left += _THUMBNAIL + 8
         drawn, room = words.parameters(step), _MARGIN + _STEPS_WIDTH - left - 8
         nothing = "" if used else explanation.becomes(step)

@@ -23,7 +23,7 @@ from fastaug._inspect import notebook, words
 from fastaug._inspect.log import Log, logged
 from fastaug._inspect.picture import listed
 from fastaug._inspect.records import Node, Outside, walked
-from fastaug._inspect.twin import NoTwinError, Twin, copied, delivered, sample_for, steps_like, twin_of
+from fastaug._inspect.twin import NoTwinError, Twin, copied, sample_for, steps_like, twin_of
 from fastaug._sample.pipeline import SamplePipeline
 
 #: How often a call is made with the same draws; the shortest time counts.
@@ -36,7 +36,7 @@ _BESIDES = "native, besides its passes"
 _Key = tuple[str, str, tuple[int, ...], str]
 
 
-class Profile:
+class Profile(notebook.Report):
     """Times of a pipeline. Prints as a table. All times are milliseconds of processor time of the calling thread.
 
     A time without another name is the mean over all calls, so that those of the passes, and those of the steps, add up
@@ -73,43 +73,31 @@ class Profile:
             lines += ["", *table.lines()]
         return "\n".join([*lines, "", *self.summary()])
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
         return notebook.profile(self)
 
-    def _repr_png_(self) -> bytes:
-        return notebook.png(self.figure())
-
     def tables(self) -> list[words.Table]:
-        """Return the times of the passes and those of the steps."""
-        rows: list[tuple[str, ...]] = [("leaf", "pass", "by", "steps", "a call", "share", "made in", "each time")]
+        ours, theirs = self.total["ours"], self.total["theirs"]
+        leaf = "leaf" if any(one["leaf"] for one in self.passes) else ""
+        rows: list[tuple[str, ...]] = [(leaf, "pass", "by", "steps", "a call", "share", "made in", "each time")]
         for one in self.passes:
             calls = "" if one["calls"] == self.calls else f"{one['calls']} of {self.calls}"
-            spread = f"{one['low']:.3f}-{one['high']:.3f}"
-            share = f"{100 * one['share']:.1f} %"
-            what = one["leaf"].strip(), one["name"], one["by"], one["label"]
-            rows.append((*what, f"{one['mean']:.3f}", share, calls, spread))
-        ours, theirs = self.total["ours"], self.total["theirs"]
+            times = f"{one['mean']:.3f}", f"{100 * one['share']:.1f} %", calls, f"{one['low']:.3f}-{one['high']:.3f}"
+            rows.append((one["leaf"].strip(), one["name"], one["by"], one["label"], *times))
         rows.append(("", "a call", "", "", f"{ours['mean']:.3f}", "", "", f"{ours['low']:.3f}-{ours['high']:.3f}"))
-        if not any(one["leaf"] for one in self.passes):
-            rows = [("", *row[1:]) for row in rows]
         passes = words.Table(rows, "<<<<>>>>", (40, 36, 18, 60, 10, 8, 12, 16))
+        total = {"name": "a call", "ours": ours["mean"], "theirs": theirs and theirs["mean"]}
         rows = [("step", "fastaug", "" if theirs is None else "torchvision")]
-        for step in self.steps:
-            rows.append(
-                (step["name"], f"{step['ours']:.3f}", "" if step["theirs"] is None else f"{step['theirs']:.3f}")
-            )
-        rows.append(("a call", f"{ours['mean']:.3f}", "" if theirs is None else f"{theirs['mean']:.3f}"))
+        for step in [*self.steps, total]:
+            other = "" if step["theirs"] is None else f"{step['theirs']:.3f}"
+            rows.append((step["name"], f"{step['ours']:.3f}", other))
         return [passes, words.Table(rows, "<>>", (44, 10, 12))]
 
     def head(self) -> str:
-        """Return in words what was timed."""
-        images, calls = "s" * (self.images != 1), "s" * (self.calls != 1)
-        return f"mode {self.mode}: {self.images} {self._unit}{images}, {self.calls} call{calls}, one thread"
+        images, calls = words.counted(self.images, self._unit), words.counted(self.calls, "call")
+        return f"mode {self.mode}: {images}, {calls}, one thread"
 
     def verdict(self) -> str:
-        """Compare the time with torchvision's, in words."""
         if self.total["theirs"] is None:
             return f"nothing to compare with: {self.against}"
         return words.compared(self.total["ours"]["mean"], self.total["theirs"]["mean"])
@@ -129,14 +117,6 @@ class Profile:
         from fastaug._inspect import plot
 
         return plot.profile(self)
-
-    def plot(self, path: str | PathLike[str]) -> None:
-        """Write the picture that ``figure()`` draws to a file.
-
-        Args:
-            path: of the picture; its ending says the format.
-        """
-        self.figure().save(path)
 
 
 def _spread(values: list[float], calls: int) -> dict[str, float]:
@@ -194,8 +174,8 @@ def profile(
     from tqdm import tqdm
 
     total = repeat * len(originals)
-    with torch_with_one_thread(), untouched(generator), tqdm(total=total, unit="image", disable=None) as progress:
-        seed_all(seed, generator)
+    progress = tqdm(total=total, unit="image", disable=None)
+    with torch_with_one_thread(), untouched(generator, seed=seed), progress:
         _, log = logged(pipeline, originals[0])
         stopwatch = _Stopwatch(pipeline, generator, log)
         # What is timed first only loads code and tables.
@@ -302,7 +282,7 @@ class _Stopwatch:
             spent.append(clock.read()[0])
         if self._formats():
             clock = _Clock()
-            delivered(self.pipeline, image)
+            self.pipeline._formatted(image)
             spent.append(clock.read()[0])
         return spent
 

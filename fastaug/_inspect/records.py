@@ -24,7 +24,7 @@ from fastaug._program.kinds import ARRAY, ENCODED, PIL_IMAGE, TENSOR
 from fastaug._program.ops import OP_BYTES
 from fastaug._sample.sample import Sample
 from fastaug._tv_tensors import formats, moves
-from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.choice import classes
 
 #: (height, width, channels)
 Shape = tuple[int, int, int]
@@ -151,23 +151,16 @@ class Outside:
 def kind_of_leaf(leaf: Any) -> str:
     """Return the kind of a leaf or draft: "pixels", "places" (boxes, key points) or "other" (also plain tensors)."""
     cls = leaf.type if isinstance(leaf, Leaf) else type(leaf)
-    classes = loaded()
-    if isinstance(leaf, DraftBase) or issubclass(cls, (PIL.Image.Image, LazyImage)):
+    pixels = (PIL.Image.Image, LazyImage, *classes("Image", "Video", "Mask"))
+    if isinstance(leaf, DraftBase) or issubclass(cls, pixels):
         return "pixels"
-    if classes is not None:
-        if issubclass(cls, (classes.Image, classes.Video, classes.Mask)):
-            return "pixels"
-        # Older versions of torchvision have no key points.
-        if issubclass(cls, (classes.BoundingBoxes, getattr(classes, "KeyPoints", classes.BoundingBoxes))):
-            return "places"
-    return "other"
+    return "places" if issubclass(cls, classes("BoundingBoxes", "KeyPoints")) else "other"
 
 
 def pixels_of(leaves: list[Any]) -> list[int]:
     """Return the indices of leaves with pixels, and the first plain tensor if there are no other images or videos."""
     found = [index for index, leaf in enumerate(leaves) if kind_of_leaf(leaf) == "pixels"]
-    masks = (MaskDraft, *((classes.Mask,) if (classes := loaded()) is not None else ()))
-    if all(isinstance(leaves[index], masks) for index in found):
+    if all(isinstance(leaves[index], (MaskDraft, *classes("Mask"))) for index in found):
         plain = (index for index, leaf in enumerate(leaves) if type(leaf) is torch.Tensor)
         found = sorted([*found, *itertools.islice(plain, 1)])
     return found

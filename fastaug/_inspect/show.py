@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from PIL import Image
 
-from fastaug._draft.generators import generator_of, seed_all, untouched
-from fastaug._inspect.picture import decoded, listed, normalisation, picture, sample_picture
+from fastaug._draft.generators import generator_of, untouched
+from fastaug._inspect.picture import decoded, listed, normalisation, sample_picture
 from fastaug._inspect.plot import GREY, Canvas
 from fastaug._sample.pipeline import SamplePipeline
-
-__all__ = ["normalisation", "picture", "show"]
 
 _SIDE, _GAP, _LABEL, _MARGIN = 160, 8, 20, 16
 
@@ -22,32 +19,20 @@ def show(pipeline: Any, images: Any, n: int = 16, seed: int | None = None) -> Im
     """Draw a sheet of ``n`` results beside the image or images that they are of.
 
     Tensors are shown without their normalisation if Normalize is the last step, else spread over the range if they
-    exceed it. Of a sample, its masks, boxes and key points are drawn on its image; of a video, the first frame is
-    shown. The random generators are afterwards as they were before.
-
-    Args:
-        pipeline: of this package.
-        images: an image, or several, which take turns; for a pipeline of samples a sample, or a list of several.
-        n: number of results.
-        seed: of the first draw; by default the draws are those of the next calls.
+    exceed it. The random generators are afterwards as they were before.
 
     Raises:
         ValueError: no images, or ``n`` below 1.
     """
     if n < 1:
         raise ValueError(f"n should be at least 1, got {n}")
-    of_samples = isinstance(pipeline, SamplePipeline)
-    seen: Callable[..., Image.Image] = sample_picture if of_samples else picture
-    originals = listed(images, of_samples)[:n]
+    originals = listed(images, isinstance(pipeline, SamplePipeline))[:n]
     undo = normalisation(pipeline.transforms)
-    generator = generator_of(pipeline)
-    with untouched(generator):
-        if seed is not None:
-            seed_all(seed, generator)
-        results = [seen(pipeline(originals[k % len(originals)]), undo) for k in range(n)]
+    with untouched(generator_of(pipeline), seed=seed):
+        results = [sample_picture(pipeline(originals[k % len(originals)]), undo) for k in range(n)]
     # A row for each image, or, of one image, as square a sheet as there is.
     rows: list[list[Image.Image]]
-    sources: list[Image.Image | None] = [seen(decoded(original)) for original in originals]
+    sources: list[Image.Image | None] = [sample_picture(decoded(original)) for original in originals]
     if len(originals) == 1:
         columns = min(range(1, n + 1), key=lambda columns: _ugliness(n, columns))
         rows = [results[k : k + columns] for k in range(0, n, columns)]

@@ -20,9 +20,8 @@ from fastaug._draft.replaced import functions
 from fastaug._draft.written import global_hooks, global_pre_hooks, has_hooks
 from fastaug._image.sample import PHOTOGRAPH
 from fastaug._inspect import explain, notebook, words
-from fastaug._inspect.picture import normalisation, picture, sample_picture
+from fastaug._inspect.picture import normalisation, sample_picture
 from fastaug._inspect.twin import copied
-from fastaug._sample.pipeline import SamplePipeline
 
 #: Number of results, and seconds after which no more are made.
 _DRAWS, _SECONDS = 4, 0.06
@@ -63,21 +62,19 @@ def trial(pipeline: Any) -> Trial:
 
 def _try(pipeline: Any, found: Trial) -> None:
     start = time.perf_counter()
-    first: Exception | None = None
+    errors = []
     for image in _photographs(pipeline):
         try:
             found.plan = explain.explain(pipeline, copied(image))
             break
         except Exception as error:
-            first = first or error
+            errors.append(error)
     else:
-        assert first is not None
-        raise first
-    seen = sample_picture if isinstance(pipeline, SamplePipeline) else picture
+        raise errors[0]
     undo = normalisation(pipeline.transforms)
     found.source = _photograph()
     while len(found.results) < _DRAWS:
-        found.results.append(seen(pipeline(copied(image)), undo))
+        found.results.append(sample_picture(pipeline(copied(image)), undo))
         if time.perf_counter() - start > _SECONDS:
             break
     if len(found.results) > 1 and all(result == found.results[0] for result in found.results):

@@ -96,11 +96,6 @@ class Decode:
         return pillow_image(source if isinstance(source, LazyImage) else self._lazy(source))
 
 
-def delivered(pipeline: Any, result: Any) -> Any:
-    """Return torchvision's result in the pipeline's format."""
-    return pipeline._formatted(result)
-
-
 def steps_like(twin: Twin, names: list[str]) -> list[Callable[[Any], Any]] | None:
     """Return the twin's steps if these are their names, else None."""
     for steps in (twin.steps, _flat(twin.steps)):

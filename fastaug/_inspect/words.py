@@ -140,6 +140,10 @@ def parameters(step: dict[str, Any]) -> str:
     return ", ".join(f"{name}={short(value)}" for name, value in step["parameters"].items())
 
 
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def numbered(what: str, names: Sequence[str]) -> str:
     """Return what is numbered with its numbers: step 1, or steps 1, 2."""
     return f"{what}{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""

@@ -144,29 +144,18 @@ def fill_bytes(fill: Any, channels: int) -> bytes | None:
     return values + bytes(max(4 - channels, 0))
 
 
-def exact_fill_bytes(fill: Any, channels: int) -> bytes | None:
-    """Return `fill_bytes`, or None for a wrong length or numbers that are not bytes, which torch does not convert."""
-    values = fill if isinstance(fill, (list, tuple)) else [fill]
-    if len(values) not in (1, channels):
-        return None
-    if not all(isinstance(value, (int, float)) and value in range(256) for value in values):
-        return None
-    return fill_bytes(values, channels)
-
-
 def grid_fill(fill: Any, channels: int) -> bytes | tuple[float, ...] | None:
-    """Return `exact_fill_bytes`, or else a float32 number per channel, with zeros up to a multiple of four.
+    """Return a fill of whole numbers as `fill_bytes`, and others as float32 numbers, a multiple of four.
 
-    Return None for numbers that are not from 0 to 255, and for wrong lengths.
+    Return None for numbers that are not from 0 to 255, which torch may not convert, and for wrong lengths.
     """
-    exact = exact_fill_bytes(fill, channels)
-    if exact is not None:
-        return exact
     values = fill if isinstance(fill, (list, tuple)) else [fill]
     if len(values) not in (1, channels):
         return None
     if not all(isinstance(value, (int, float)) and 0.0 <= value <= 255.0 for value in values):
         return None
+    if all(value in range(256) for value in values):
+        return fill_bytes(values, channels)
     numbers = [float(value) for value in values] * (channels if len(values) == 1 else 1)
     return (*numbers, *[0.0] * (-channels % 4))
 

@@ -85,12 +85,15 @@ REPLICATE_3 = _INTEGER.pack(_ID["REPLICATE"], 0, 3)
 ROT90 = {90 * turns: _PLAIN.pack(_ID["ROT90"], turns) for turns in (1, 2, 3)}
 
 
-def _by_factor(name: str) -> Callable[[float], bytes]:
-    """Return a function that packs an op whose only operand is a factor."""
+def _by_factor(name: str) -> Callable[..., bytes]:
+    """Return a function that packs an op whose only operand is a factor, with flags."""
     pack, number = _FACTOR.pack, _ID[name]
-    return lambda factor: pack(number, 0, factor)
+    return lambda factor, flags=0: pack(number, flags, factor)
 
 
+brightness = _by_factor("BRIGHTNESS")
+contrast = _by_factor("CONTRAST")
+sharpness = _by_factor("SHARPNESS")
 saturation = _by_factor("SATURATION")
 solarize = _by_factor("SOLARIZE")
 torch_contrast = _by_factor("TORCH_CONTRAST")
@@ -129,14 +132,6 @@ def perspective(height: int, width: int, interpolation: int, coefficients: Seque
     return _PERSPECTIVE.pack(_ID["PERSPECTIVE"], interpolation, fill, height, width, *coefficients)
 
 
-def brightness(factor: float, flags: int) -> bytes:
-    return _FACTOR.pack(_ID["BRIGHTNESS"], flags, factor)
-
-
-def contrast(factor: float, flags: int) -> bytes:
-    return _FACTOR.pack(_ID["CONTRAST"], flags, factor)
-
-
 def hue(share: float) -> bytes:
     """Pack a shift by a share of the circle of hues. Pillow's hue has 8 bits and wraps."""
     return _HUE.pack(_ID["HUE"], 0, int(share * 255) & 255, share)
@@ -166,10 +161,6 @@ def posterize(bits: int) -> bytes:
 
 def gamma(exponent: float, gain: float) -> bytes:
     return _GAMMA.pack(_ID["GAMMA"], 0, exponent, gain)
-
-
-def sharpness(factor: float, flags: int) -> bytes:
-    return _FACTOR.pack(_ID["SHARPNESS"], flags, factor)
 
 
 def blur(across: Sequence[float], down: Sequence[float], fused: bool = True) -> bytes | None:

@@ -13,8 +13,7 @@ from fastaug._draft.call import Call
 from fastaug._draft.pipeline import Pipeline, checked_size
 from fastaug._program.eager import compiling
 from fastaug._program.job import Job
-from fastaug._sample.observer import SampleObserver
-from fastaug._sample.sample import Sample
+from fastaug._sample.sample import Sample, SampleObserver
 from fastaug._sample.tape import SampleRecording, SampleReplaying, SampleTape
 
 

@@ -21,10 +21,9 @@ from fastaug._draft.through import MAX_DRAFT, draft_through, step_of
 from fastaug._image.encoded import is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
-from fastaug._sample.observer import SampleObserver
 from fastaug._sample.tape import SampleTape
 from fastaug._tv_tensors.boxes import BoxesDraft
-from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.choice import classes
 from fastaug._tv_tensors.points import PointsDraft
 
 _Drawn = TypeVar("_Drawn")
@@ -39,6 +38,34 @@ class Leaves(list[Any]):
     __slots__ = ("draws",)
 
     draws: Draws
+
+
+class SampleObserver:
+    """An observer of a sample, whose methods do nothing."""
+
+    def begin(self, transform: Any, sample: Sample) -> None:
+        """Called before a transform changes the sample. Calls nest: containers begin first, and end last."""
+
+    def end(self, transform: Any, sample: Sample) -> None:
+        """Called after a transform has changed the sample."""
+
+    def image_log(self, sample: Sample, index: int) -> Any:
+        """Return the log of the draft of a leaf (fastaug._draft.call.Log), or None."""
+
+    def arrive(self, sample: Sample, index: int) -> None:
+        """Called before the transform that began last gets a leaf."""
+
+    def leave(self, sample: Sample, index: int, before: Any) -> None:
+        """Called when the result of the transform has replaced the leaf `before`."""
+
+    def finishing(self, sample: Sample) -> None:
+        """Called before the drafts are finished."""
+
+    def finished(self, sample: Sample) -> None:
+        """Called when results have replaced the drafts."""
+
+    def called(self, function: Callable[..., Any], sample: Sample) -> None:
+        """Called after a function got the finished sample, and the sample became what it returned."""
 
 
 class Sample:
@@ -215,7 +242,10 @@ class Sample:
         """Call a function whose draws the tape keeps if it can."""
         if self.unpacked:
             return called(tape, function, partial(function, *inputs))
-        if not _draws_as_one(function):
+        # A transform of single images of this package may draw, or hold others.
+        step = step_of(function)
+        holds = isinstance(function, nn.Sequential) or hasattr(function, "transforms")
+        if step is None or (step[1] is None and not holds):
             return called(tape, function, partial(function, inputs))
         settings = getattr(function, "_call", PLAIN)
 
@@ -286,14 +316,6 @@ class Sample:
         return [_pytree.keystr(path) for path, _ in found]
 
 
-def _draws_as_one(function: Any) -> bool:
-    """Return whether a callable is one of this package's transforms of single images that may draw."""
-    step = step_of(function)
-    if step is None:
-        return False
-    return step[1] is not None or isinstance(function, nn.Sequential) or hasattr(function, "transforms")
-
-
 def flatten(node: Any, leaves: list[Any]) -> Any:
     """Append the leaves of a tree in the order of torch's pytrees, and return its description; None for a leaf."""
     cls = type(node)
@@ -351,6 +373,14 @@ def _none(leaf: Any, call: Call) -> None:
     """Leave types that are never drafted."""
 
 
+_TV_MAKERS = {
+    "Image": _draft_as(ImageDraft, torch.uint8),
+    "Video": _draft_as(VideoDraft, torch.uint8),
+    "Mask": _draft_as(MaskDraft, torch.uint8, torch.bool),
+    "BoundingBoxes": _draft_places(BoxesDraft),
+    "KeyPoints": _draft_places(PointsDraft),
+}
+
 _makers: dict[type, Any] = {
     PIL.Image.Image: _draft_image,
     torch.Tensor: _draft_plain,
@@ -361,20 +391,8 @@ _makers: dict[type, Any] = {
 
 def _maker(cls: type) -> Any:
     """Return the function that drafts leaves of a class, and keep it."""
-    classes = loaded()
-    make: Any = _none
-    if issubclass(cls, PIL.Image.Image):
-        make = _draft_image
-    elif classes is not None and issubclass(cls, classes.TVTensor):
-        if cls is classes.Image:
-            make = _draft_as(ImageDraft, torch.uint8)
-        elif cls is classes.Video:
-            make = _draft_as(VideoDraft, torch.uint8)
-        elif cls is classes.Mask:
-            make = _draft_as(MaskDraft, torch.uint8, torch.bool)
-        elif cls is classes.BoundingBoxes:
-            make = _draft_places(BoxesDraft)
-        elif cls is getattr(classes, "KeyPoints", None):
-            make = _draft_places(PointsDraft)
+    make: Any = _draft_image if issubclass(cls, PIL.Image.Image) else _none
+    if cls in classes(*_TV_MAKERS):
+        make = _TV_MAKERS[cls.__name__]
     _makers[cls] = make
     return make

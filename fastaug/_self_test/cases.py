@@ -25,6 +25,11 @@ def _function(name: str, *args: Any, **kwargs: Any) -> Factory:
     return lambda T: lambda image: getattr(T.functional, name)(image, *args, **kwargs)
 
 
+def _default(name: str) -> list[Factory]:
+    """Return a class without arguments, or a functional without further ones."""
+    return [lambda T: getattr(T, name)()] if name[0].isupper() else [_function(name)]
+
+
 def _warp(name: str, *args: Any) -> list[Factory]:
     """Return calls of a functional with each interpolation."""
 
@@ -34,10 +39,17 @@ def _warp(name: str, *args: Any) -> list[Factory]:
     return [factory(mode) for mode in ("NEAREST", "BILINEAR", "BICUBIC")]
 
 
+_DEFAULT = ["PILToTensor", "RandomHorizontalFlip", "RandomVerticalFlip", "ToPILImage", "ToTensor"]
+_DEFAULT += ["autocontrast", "equalize", "hflip", "invert", "to_pil_image", "vflip"]
+_V2_DEFAULT = ["ClampBoundingBoxes", "ClampKeyPoints", "Identity", "RGB", "RandomChannelPermutation", "RandomIoUCrop"]
+_V2_DEFAULT += ["SanitizeKeyPoints", "ToImage", "ToPureTensor", "grayscale_to_rgb"]
+
+
 _CORNERS = ([[0, 0], [39, 0], [39, 29], [0, 29]], [[2, 3], [35, 1], [38, 27], [1, 25]])
 
 #: Of `transforms` and of `transforms.v2`.
 BOTH: dict[str, list[Factory]] = {
+    **{name: _default(name) for name in _DEFAULT},
     "AugMix": [lambda T: T.AugMix(), lambda T: T.AugMix(5, 2, 2, 0.5, False, _mode(T, "NEAREST"))],
     "AutoAugment": [
         lambda T: T.AutoAugment(),
@@ -69,7 +81,6 @@ BOTH: dict[str, list[Factory]] = {
     ],
     "Grayscale": [lambda T: T.Grayscale(), lambda T: T.Grayscale(3)],
     "Normalize": [lambda T: T.Normalize((0.4, 0.5, 0.6), (0.2, 0.3, 0.4))],
-    "PILToTensor": [lambda T: T.PILToTensor()],
     "Pad": [
         lambda T: T.Pad(3),
         lambda T: T.Pad((4, 1), 200),
@@ -97,7 +108,6 @@ BOTH: dict[str, list[Factory]] = {
         lambda T: T.RandomErasing(1.0, value="random"),
     ],
     "RandomGrayscale": [lambda T: T.RandomGrayscale(0.5)],
-    "RandomHorizontalFlip": [lambda T: T.RandomHorizontalFlip()],
     "RandomInvert": [lambda T: T.RandomInvert(0.7)],
     "RandomOrder": [lambda T: T.RandomOrder([T.Resize((40, 50)), T.RandomRotation(45), T.ColorJitter(0.3, 0.3)])],
     "RandomPerspective": [
@@ -116,7 +126,6 @@ BOTH: dict[str, list[Factory]] = {
         lambda T: T.RandomRotation((90, 90)),
     ],
     "RandomSolarize": [lambda T: T.RandomSolarize(0.5, 1.0), lambda T: T.RandomSolarize(128, 0.5)],
-    "RandomVerticalFlip": [lambda T: T.RandomVerticalFlip()],
     "Resize": [
         *[
             lambda T, m=m: T.Resize((19, 43), _mode(T, m))
@@ -127,31 +136,25 @@ BOTH: dict[str, list[Factory]] = {
         lambda T: T.Resize(150),
     ],
     "TenCrop": [lambda T: T.TenCrop((12, 8), True)],
-    "ToPILImage": [lambda T: T.ToPILImage()],
-    "ToTensor": [lambda T: T.ToTensor()],
     "TrivialAugmentWide": [lambda T: T.TrivialAugmentWide(), lambda T: T.TrivialAugmentWide(7, _mode(T, "BILINEAR"))],
-    "adjust_brightness": [_function("adjust_brightness", 1.7), _function("adjust_brightness", 0.3)],
-    "adjust_contrast": [_function("adjust_contrast", 1.7), _function("adjust_contrast", 0.3)],
+    **{
+        name: [_function(name, 1.7), _function(name, 0.3)]
+        for name in ("adjust_brightness", "adjust_contrast", "adjust_saturation", "adjust_sharpness")
+    },
     "adjust_gamma": [_function("adjust_gamma", 2.2), _function("adjust_gamma", 0.5, 1.1)],
     "adjust_hue": [_function("adjust_hue", 0.13), _function("adjust_hue", -0.4)],
-    "adjust_saturation": [_function("adjust_saturation", 1.7), _function("adjust_saturation", 0.3)],
-    "adjust_sharpness": [_function("adjust_sharpness", 1.7), _function("adjust_sharpness", 0.3)],
     "affine": [
         *_warp("affine", 20.0, [3, -2], 1.2, [5.0, -3.0]),
         _function("affine", -100.0, [0, 0], 0.7, [0.0], fill=9),
     ],
-    "autocontrast": [_function("autocontrast")],
     "center_crop": [_function("center_crop", [21, 70])],
     "crop": [_function("crop", 3, -2, 20, 30)],
     "elastic_transform": [
         lambda T: lambda x: T.functional.elastic_transform(x, _displacement(x), interpolation=_mode(T, "BILINEAR")),
     ],
-    "equalize": [_function("equalize")],
     "erase": [_function("erase", 1, 2, 3, 4, torch.tensor([[[1.0]], [[2.0]], [[3.0]]]))],
     "five_crop": [_function("five_crop", [5, 4])],
     "gaussian_blur": [_function("gaussian_blur", [3, 3]), _function("gaussian_blur", [5, 7], [0.7, 2.0])],
-    "hflip": [_function("hflip")],
-    "invert": [_function("invert")],
     "normalize": [_function("normalize", [0.4, 0.5, 0.6], [0.2, 0.3, 0.4])],
     "pad": [_function("pad", [3, 1], 7), _function("pad", [2], padding_mode="reflect")],
     "perspective": [*_warp("perspective", *_CORNERS)],
@@ -162,8 +165,6 @@ BOTH: dict[str, list[Factory]] = {
     "rotate": [*_warp("rotate", 33.0), _function("rotate", 180.0), _function("rotate", 45.0, expand=True, fill=3)],
     "solarize": [_function("solarize", 128.0)],
     "ten_crop": [_function("ten_crop", [5, 4], True)],
-    "to_pil_image": [_function("to_pil_image")],
-    "vflip": [_function("vflip")],
 }
 
 
@@ -175,33 +176,24 @@ def _displacement(image: Any) -> torch.Tensor:
 
 #: Of `transforms.v2` alone.
 V2: dict[str, list[Factory]] = {
-    "ClampBoundingBoxes": [lambda T: T.ClampBoundingBoxes()],
-    "ClampKeyPoints": [lambda T: T.ClampKeyPoints()],
+    **{name: _default(name) for name in _V2_DEFAULT},
     "ConvertBoundingBoxFormat": [
         lambda T: T.ConvertBoundingBoxFormat("XYWH"),
         lambda T: T.ConvertBoundingBoxFormat("CXCYWH"),
     ],
     "CutMix": [lambda T: T.CutMix(alpha=0.4, num_classes=5)],
     "GaussianNoise": [lambda T: T.GaussianNoise(), lambda T: T.GaussianNoise(0.1, 0.2, False)],
-    "Identity": [lambda T: T.Identity()],
     "JPEG": [lambda T: T.JPEG(50), lambda T: T.JPEG((5, 60))],
     "MixUp": [lambda T: T.MixUp(num_classes=5)],
-    "RGB": [lambda T: T.RGB()],
-    "RandomChannelPermutation": [lambda T: T.RandomChannelPermutation()],
-    "RandomIoUCrop": [lambda T: T.RandomIoUCrop()],
     "RandomPhotometricDistort": [lambda T: T.RandomPhotometricDistort(p=0.9)],
     "RandomResize": [lambda T: T.RandomResize(10, 40)],
     "RandomShortestSize": [lambda T: T.RandomShortestSize([10, 20, 30], max_size=45)],
     "RandomZoomOut": [lambda T: T.RandomZoomOut([1, 2, 3], (1.0, 2.0), 0.8)],
     "SanitizeBoundingBoxes": [lambda T: T.SanitizeBoundingBoxes(3.0)],
-    "SanitizeKeyPoints": [lambda T: T.SanitizeKeyPoints()],
     "ScaleJitter": [lambda T: T.ScaleJitter((100, 60))],
     "SetClampingMode": [lambda T: T.SetClampingMode("hard")],
     "ToDtype": [lambda T: T.ToDtype(torch.float32, True), lambda T: T.ToDtype(torch.float16)],
-    "ToImage": [lambda T: T.ToImage()],
-    "ToPureTensor": [lambda T: T.ToPureTensor()],
     "UniformTemporalSubsample": [lambda T: T.UniformTemporalSubsample(1)],
-    "grayscale_to_rgb": [_function("grayscale_to_rgb")],
     "jpeg": [_function("jpeg", 70)],
     "permute_channels": [_function("permute_channels", [2, 0, 1])],
     "to_dtype": [_function("to_dtype", torch.float32, True)],

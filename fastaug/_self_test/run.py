@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import io
+import itertools
 import math
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -227,56 +229,38 @@ def _torchvision(compile: Compile) -> Iterator[Callable[[], list[Cell]]]:
         if theirs is None:
             continue
         ours = importlib.import_module(f"fastaug.{package}")
-        for op, factories in ops.items():
+        for op, factories in sorted(ops.items()):
             if hasattr(theirs, op) or hasattr(theirs.functional, op):
-                yield _Op(package, op, factories, ours, theirs, compile)
+                yield partial(_op, package, op, factories, ours, theirs, compile)
 
 
-@dataclass
-class _Op:
-    """The comparison of an op of torchvision with fastaug's and, for a class, with its compiled form."""
-
-    package: str
-    op: str
-    factories: list[cases.Factory]
-    ours: Any
-    theirs: Any
-    compile: Compile
-
-    def __call__(self) -> list[Cell]:
-        routes = ["import", "compile"] if self.op[0].isupper() else ["import"]
-        cells = []
-        inner = frozenset(name for factory in self.factories for name in _inside(factory(self.ours))) | {self.op}
-        for container, images in cases.CONTAINERS[self.package].items():
-            made = [Cell(self.package, self.op, container, route, inner=inner) for route in routes]
-            for factory in self.factories:
-                other = factory(self.theirs)
-                calls = [factory(self.ours) if cell.route == "import" else self.compile(other) for cell in made]
-                for image in images():
-                    for seed in _SEEDS if self.op[0].isupper() else _SEEDS[:1]:
-                        expected = outcome(other, image, seed, None)
-                        for cell, call in zip(made, calls):
-                            _compare(cell, seed, outcome(call, image, seed, None), expected)
-            cells += made
-        return cells
+def _op(package: str, op: str, factories: list[cases.Factory], ours: Any, theirs: Any, compile: Compile) -> list[Cell]:
+    """Compare an op of torchvision with fastaug's and, for a class, with its compiled form."""
+    routes, seeds = (["import", "compile"], _SEEDS) if op[0].isupper() else (["import"], _SEEDS[:1])
+    cells = []
+    inner = frozenset(name for factory in factories for name in _inside(factory(ours))) | {op}
+    for container, images in cases.CONTAINERS[package].items():
+        made = [Cell(package, op, container, route, inner=inner) for route in routes]
+        for factory in factories:
+            other = factory(theirs)
+            calls = [factory(ours) if cell.route == "import" else compile(other) for cell in made]
+            for image, seed in itertools.product(images(), seeds):
+                expected = outcome(other, image, seed, None)
+                for cell, call in zip(made, calls):
+                    _compare(cell, seed, outcome(call, image, seed, None), expected)
+        cells += made
+    return cells
 
 
-@dataclass
-class _Other:
-    """The comparison of a function of this package with another library's."""
-
-    package: str
-    op: str
-    images: dict[str, list[Any]]
-    calls: list[tuple[cases.Call, cases.Call]]
-
-    def __call__(self) -> list[Cell]:
-        cells = [Cell(self.package, self.op, container, "import") for container in self.images]
-        for cell in cells:
-            for ours, theirs in self.calls:
-                for image in self.images[cell.container]:
-                    _compare(cell, 0, outcome(ours, image, 0, None), outcome(theirs, image, 0, None))
-        return cells
+def _other(
+    package: str, op: str, images: dict[str, list[Any]], calls: list[tuple[cases.Call, cases.Call]]
+) -> list[Cell]:
+    """Compare a function of this package with another library's."""
+    cells = [Cell(package, op, container, "import") for container in images]
+    for cell in cells:
+        for (ours, theirs), image in itertools.product(calls, images[cell.container]):
+            _compare(cell, 0, outcome(ours, image, 0, None), outcome(theirs, image, 0, None))
+    return cells
 
 
 def _inside(transform: Any) -> Iterator[str]:
@@ -291,29 +275,26 @@ def _pillow() -> Iterator[Callable[[], list[Cell]]]:
     for name, args, theirs in cases.PILLOW:
         ops.setdefault(name, []).append((cases.called(getattr(pillow, name), args), theirs))
     for name, calls in ops.items():
-        yield _Other("pillow", name, {"PIL": list(cases.pil_images())}, calls)
+        yield partial(_other, "pillow", name, {"PIL": list(cases.pil_images())}, calls)
 
 
 def _files() -> Iterator[Callable[[], list[Cell]]]:
-    yield _Other("io", "imread", cases.files(), [(fastaug_io.imread, _opened)])
+    yield partial(_other, "io", "imread", cases.files(), [(fastaug_io.imread, _opened)])
     theirs = _imported("torchvision.io")
     if theirs is not None:
-        ways = [
-            (
-                lambda data: fastaug_io.decode_image(_bytes(data), fastaug_io.ImageReadMode.RGB),
-                lambda data: theirs.decode_image(_bytes(data), theirs.ImageReadMode.RGB),
-            )
-        ]
         known = {name: files for name, files in cases.files().items() if name in ("JPEG", "PNG")}
-        yield _Other("io", "decode_image", known, ways)
+        ways = partial(_decoded, fastaug_io), partial(_decoded, theirs)
+        yield partial(_other, "io", "decode_image", known, [ways])
 
 
 def _opened(data: bytes) -> np.ndarray[Any, Any]:
     return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
 
 
-def _bytes(data: bytes) -> torch.Tensor:
-    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
+def _decoded(library: Any, data: bytes) -> torch.Tensor:
+    encoded = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+    image: torch.Tensor = library.decode_image(encoded, library.ImageReadMode.RGB)
+    return image
 
 
 def _compare(cell: Cell, seed: int, mine: tuple[Any, Any], other: tuple[Any, Any]) -> None:

@@ -32,7 +32,7 @@ def _clamped(boxes: Tensor, name: str, canvas_size: Canvas, clamping_mode: str |
     if not _clamps(clamping_mode):
         return boxes.clone()
     if name in ROTATED:
-        return rotated.clamped(boxes, name, canvas_size, clamping_mode)
+        return rotated.clamped(boxes, name, canvas_size, clamping_mode == "hard")
     height, width = canvas_size
     edges = converted(boxes.clone() if boxes.is_floating_point() else boxes.float(), name, "XYXY", inplace=True)
     edges[..., 0::2].clamp_(min=0, max=width)
@@ -63,7 +63,7 @@ class BoxesDraft(PlacesDraft):
         given: Tensor | None = None,
         canvas_size: Any = None,
         format: Any = None,
-        clamping_mode: str | None = None,
+        clamping_mode: str | None = "auto",
     ) -> None:
         super().__init__(original, given, canvas_size)
         self._format = format_name(original.format if given is None else format)

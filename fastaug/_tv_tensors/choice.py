@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from types import ModuleType
+from typing import Any
 
 _chosen: ModuleType | None = None
 
@@ -30,6 +31,21 @@ def chosen() -> ModuleType:
 def loaded() -> ModuleType | None:
     """Return the module of the classes, or None if it is not loaded, so that no objects of them exist."""
     return chosen() if _chosen or "torchvision.tv_tensors" in sys.modules else None
+
+
+def classes(*names: str) -> tuple[Any, ...]:
+    """Return the loaded classes of these names. Older versions of torchvision have no key points."""
+    module = loaded()
+    return tuple([getattr(module, name) for name in names if hasattr(module, name)])
+
+
+def is_tv_tensor(inpt: Any) -> bool:
+    return isinstance(inpt, classes("TVTensor"))
+
+
+def wrapped(tensor: Any, like: Any, **attributes: Any) -> Any:
+    """Return a tensor, as a tv_tensor if `like` is one."""
+    return chosen().wrap(tensor, like=like, **attributes) if is_tv_tensor(like) else tensor
 
 
 _builtin: dict[type, bool] = {}

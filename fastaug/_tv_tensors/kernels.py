@@ -16,6 +16,19 @@ from fastaug._tv_tensors.draft import PlacesDraft
 from fastaug._tv_tensors.maps import Canvas
 from fastaug._tv_tensors.points import PointsDraft
 
+__all__: list[str] = []
+__all__ += ["affine_bounding_boxes", "affine_keypoints"]
+__all__ += ["center_crop_bounding_boxes", "center_crop_keypoints"]
+__all__ += ["crop_bounding_boxes", "crop_keypoints"]
+__all__ += ["elastic_bounding_boxes", "elastic_keypoints"]
+__all__ += ["horizontal_flip_bounding_boxes", "horizontal_flip_keypoints"]
+__all__ += ["pad_bounding_boxes", "pad_keypoints"]
+__all__ += ["perspective_bounding_boxes", "perspective_keypoints"]
+__all__ += ["resize_bounding_boxes", "resize_keypoints"]
+__all__ += ["resized_crop_bounding_boxes", "resized_crop_keypoints"]
+__all__ += ["rotate_bounding_boxes", "rotate_keypoints"]
+__all__ += ["vertical_flip_bounding_boxes", "vertical_flip_keypoints"]
+
 
 def _moved(draft: PlacesDraft, move: Callable[..., None], *args: Any, **kwargs: Any) -> tuple[Tensor, Canvas]:
     move(draft, *args, **kwargs)

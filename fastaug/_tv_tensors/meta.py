@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from fastaug._tv_tensors.boxes import BoxesDraft
-from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.choice import chosen, is_tv_tensor, wrapped
 from fastaug._tv_tensors.formats import converted, format_name
 from fastaug._tv_tensors.maps import Canvas
 from fastaug._tv_tensors.points import PointsDraft
@@ -20,21 +20,25 @@ def _is_plain(inpt: Any, name: str, error: type[Exception], **given: Any) -> boo
         ValueError: a plain tensor without an attribute, or a tv_tensor with one.
         error: another input.
     """
-    classes = loaded()
-    if isinstance(inpt, Tensor) and not (classes is not None and isinstance(inpt, classes.TVTensor)):
+    if isinstance(inpt, Tensor) and not is_tv_tensor(inpt):
         if any(value is None for value in given.values()):
             raise ValueError(f"A plain tensor needs {' and '.join(given)}.")
         return True
-    if classes is None or not isinstance(inpt, getattr(classes, name)):
+    if not (is_tv_tensor(inpt) and isinstance(inpt, getattr(chosen(), name))):
         raise error(f"The input should be a plain tensor or tv_tensors.{name}, got {type(inpt)}.")
     if any(value is not None for value in given.values()):
         raise ValueError(f"tv_tensors.{name} have their own {' and '.join(given)}, which should not be passed.")
     return False
 
 
-def _wrapped(tensor: Tensor, like: Any, **kwargs: Any) -> Any:
-    classes: Any = loaded()
-    return classes.wrap(tensor, like=like, **kwargs)
+def _boxes(inpt: Any, error: type[Exception], **given: Any) -> BoxesDraft:
+    plain = _is_plain(inpt, "BoundingBoxes", error, **given)
+    return BoxesDraft(None, inpt, **given) if plain else BoxesDraft(inpt)
+
+
+def _points(inpt: Any, error: type[Exception], canvas_size: Any) -> PointsDraft:
+    plain = _is_plain(inpt, "KeyPoints", error, canvas_size=canvas_size)
+    return PointsDraft(None, inpt, canvas_size) if plain else PointsDraft(inpt)
 
 
 def convert_bounding_box_format(
@@ -69,7 +73,7 @@ def convert_bounding_box_format(
     new = format_name(new_format)
     if _is_plain(inpt, "BoundingBoxes", TypeError, old_format=old_format):
         return converted(inpt, format_name(old_format), new, inplace)
-    return _wrapped(converted(inpt.as_subclass(Tensor), format_name(inpt.format), new, inplace), inpt, format=new)
+    return wrapped(converted(inpt.as_subclass(Tensor), format_name(inpt.format), new, inplace), inpt, format=new)
 
 
 def clamp_bounding_boxes(
@@ -100,13 +104,9 @@ def clamp_bounding_boxes(
     """
     if clamping_mode not in ("soft", "hard", "auto", None):
         raise ValueError(f"clamping_mode must be soft, hard, auto or None, got {clamping_mode}")
-    if _is_plain(inpt, "BoundingBoxes", TypeError, format=format, canvas_size=canvas_size):
-        draft = BoxesDraft(None, inpt, canvas_size, format, clamping_mode)
-        draft.clamp()
-        return draft.plain()
-    draft = BoxesDraft(inpt)
+    draft = _boxes(inpt, TypeError, format=format, canvas_size=canvas_size)
     draft.clamp(clamping_mode)
-    return _wrapped(draft.plain(), inpt)
+    return wrapped(draft.plain(), inpt)
 
 
 def clamp_keypoints(inpt: Any, canvas_size: Canvas | None = None) -> Any:
@@ -130,10 +130,9 @@ def clamp_keypoints(inpt: Any, canvas_size: Canvas | None = None) -> Any:
         tensor([[ 0,  2],
                 [19,  8]])
     """
-    plain = _is_plain(inpt, "KeyPoints", TypeError, canvas_size=canvas_size)
-    draft = PointsDraft(None, inpt, canvas_size) if plain else PointsDraft(inpt)
+    draft = _points(inpt, TypeError, canvas_size)
     draft.clamp()
-    return draft.plain() if plain else _wrapped(draft.plain(), inpt)
+    return wrapped(draft.plain(), inpt)
 
 
 def sanitize_bounding_boxes(
@@ -166,11 +165,9 @@ def sanitize_bounding_boxes(
         >>> F.sanitize_bounding_boxes(torch.tensor([[1, 2, 5, 8], [3, 3, 3, 9]]), "XYXY", (10, 20))
         (tensor([[1, 2, 5, 8]]), tensor([ True, False]))
     """
-    plain = _is_plain(bounding_boxes, "BoundingBoxes", ValueError, format=format, canvas_size=canvas_size)
-    draft = BoxesDraft(None, bounding_boxes, canvas_size, format) if plain else BoxesDraft(bounding_boxes)
+    draft = _boxes(bounding_boxes, ValueError, format=format, canvas_size=canvas_size)
     valid = draft.sanitize(min_size, min_area)
-    kept = draft.plain()[valid]
-    return kept if plain else _wrapped(kept, bounding_boxes), valid
+    return wrapped(draft.plain()[valid], bounding_boxes), valid
 
 
 def sanitize_keypoints(key_points: Any, canvas_size: Canvas | None = None) -> tuple[Any, Tensor]:
@@ -194,8 +191,6 @@ def sanitize_keypoints(key_points: Any, canvas_size: Canvas | None = None) -> tu
         >>> F.sanitize_keypoints(torch.tensor([[1, 2], [50, 8]]), (10, 20))
         (tensor([[1, 2]]), tensor([ True, False]))
     """
-    plain = _is_plain(key_points, "KeyPoints", ValueError, canvas_size=canvas_size)
-    draft = PointsDraft(None, key_points, canvas_size) if plain else PointsDraft(key_points)
+    draft = _points(key_points, ValueError, canvas_size)
     valid = draft.sanitize()
-    kept = draft.plain()[valid]
-    return kept if plain else _wrapped(kept, key_points), valid
+    return wrapped(draft.plain()[valid], key_points), valid

@@ -65,9 +65,7 @@ class Video(TVTensor):
 
     Args:
         data: tensor or array, of any dtype, that shares its memory with the result.
-        dtype: of the result; that of ``data`` by default. Values are cast, and not scaled.
-        device: of the result; that of ``data`` by default.
-        requires_grad: whether autograd records what is done; by default as a tensor given as ``data`` has it.
+        dtype, device, requires_grad: as in :class:`Image`.
 
     Raises:
         ValueError: fewer than four dimensions.
@@ -104,9 +102,7 @@ class Mask(TVTensor):
     Args:
         data: PIL image, which gets a channel in front; or what ``torch.as_tensor`` takes, of any dtype. Tensors and
             arrays share their memory with the result.
-        dtype: of the result; that of ``data`` by default. Values are cast, and not scaled.
-        device: of the result; that of ``data`` by default.
-        requires_grad: whether autograd records what is done; by default as a tensor given as ``data`` has it.
+        dtype, device, requires_grad: as in :class:`Image`.
 
     Raises:
         TypeError: what ``torch.as_tensor`` does not take.

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch.utils._pytree import tree_flatten
 
 from fastaug._tv_tensors.base import TVTensor
 from fastaug._tv_tensors.formats import ROTATED, format_name
-
-_Place = TypeVar("_Place", bound=TVTensor)
 
 
 class BoundingBoxFormat(Enum):
@@ -56,10 +54,14 @@ def is_rotated_bounding_format(format: BoundingBoxFormat | str) -> bool:
     return (format.name if isinstance(format, BoundingBoxFormat) else format) in ROTATED
 
 
-def _first(cls: type[_Place], args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> _Place:
-    """Return the first object of a class among arguments and lists of them. It gives a result its attributes."""
+def _wrapped(cls: Any, output: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, *names: str) -> Any:
+    """Return an output with these attributes of the first object of a class among arguments and lists of them."""
     leaves, _ = tree_flatten((tuple(args), tuple((kwargs or {}).values())))
-    return next(leaf for leaf in leaves if isinstance(leaf, cls))
+    first = next(leaf for leaf in leaves if isinstance(leaf, cls))
+    wrap = partial(cls._wrap, **{name: getattr(first, name) for name in names}, check_dims=False)
+    if isinstance(output, torch.Tensor) and not isinstance(output, cls):
+        return wrap(output)
+    return type(output)(map(wrap, output)) if isinstance(output, (tuple, list)) else output
 
 
 class BoundingBoxes(TVTensor):
@@ -75,9 +77,7 @@ class BoundingBoxes(TVTensor):
         canvas_size: height and width of the image.
         clamping_mode: how transforms cut boxes to the image: "hard" cuts off the parts outside, "soft" leaves more of
             rotated boxes, and None cuts nothing.
-        dtype: of the result; that of ``data`` by default.
-        device: of the result; that of ``data`` by default.
-        requires_grad: whether autograd records what is done; by default as a tensor given as ``data`` has it.
+        dtype, device, requires_grad: as in :class:`Image`.
 
     Raises:
         ValueError: no or more than two dimensions, another ``clamping_mode``, integers with a format of rotated boxes,
@@ -158,18 +158,8 @@ class BoundingBoxes(TVTensor):
 
     @classmethod
     def _wrap_output(cls, output: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
-        first = _first(BoundingBoxes, args, kwargs)
         # Not `cls`, as in torchvision: a subclass overrides this method for results of its class.
-        wrapped = partial(
-            BoundingBoxes._wrap,
-            format=first.format,
-            canvas_size=first.canvas_size,
-            clamping_mode=first.clamping_mode,
-            check_dims=False,
-        )
-        if isinstance(output, torch.Tensor) and not isinstance(output, BoundingBoxes):
-            return wrapped(output)
-        return type(output)(map(wrapped, output)) if isinstance(output, (tuple, list)) else output
+        return _wrapped(BoundingBoxes, output, args, kwargs, "format", "canvas_size", "clamping_mode")
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return self._make_repr(format=self.format, canvas_size=self.canvas_size, clamping_mode=self.clamping_mode)
@@ -184,9 +174,7 @@ class KeyPoints(TVTensor):
         data: anything for ``torch.as_tensor``, of any dtype. One dimension is one point. Tensors and arrays share their
             memory with the result.
         canvas_size: height and width of the image.
-        dtype: of the result; that of ``data`` by default.
-        device: of the result; that of ``data`` by default.
-        requires_grad: whether autograd records what is done; by default as a tensor given as ``data`` has it.
+        dtype, device, requires_grad: as in :class:`Image`.
 
     Raises:
         ValueError: the last of several dimensions is not 2.
@@ -241,11 +229,7 @@ class KeyPoints(TVTensor):
 
     @classmethod
     def _wrap_output(cls, output: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
-        first = _first(KeyPoints, args, kwargs)
-        wrapped = partial(KeyPoints._wrap, canvas_size=first.canvas_size, check_dims=False)
-        if isinstance(output, torch.Tensor) and not isinstance(output, KeyPoints):
-            return wrapped(output)
-        return type(output)(map(wrapped, output)) if isinstance(output, (tuple, list)) else output
+        return _wrapped(KeyPoints, output, args, kwargs, "canvas_size")
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return self._make_repr(canvas_size=self.canvas_size)

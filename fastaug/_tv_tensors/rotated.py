@@ -44,21 +44,19 @@ def rectangles(corners: Tensor) -> Tensor:
     return torch.stack(ends, -1).to(corners.dtype)
 
 
-def clamped(boxes: Tensor, name: str, canvas_size: tuple[int, int], clamping_mode: str | None) -> Tensor:
+def clamped(boxes: Tensor, name: str, canvas_size: tuple[int, int], hard: bool) -> Tensor:
     """Cut boxes to the canvas, and keep their angles.
 
     Each pass clamps boxes at the left edge, and then turns them by a quarter. Sides are lines y = a x + b, and the
-    intercepts b are clamped. "soft" gives the smallest box around the part inside, "hard" the largest one inside.
+    intercepts b are clamped. The mode "soft" gives the smallest box around the part inside, "hard" the largest inside.
     """
-    if clamping_mode is None:
-        return boxes.clone()
     corners = converted(boxes.clone(), name, "XYXYXYXY").reshape(-1, 8)
     before = corners.clone()
     height, width = canvas_size
     for _ in range(4):
         order = _from_the_left(corners)
         corners, before = corners.gather(1, order), before.gather(1, order)
-        corners = _clamped_on_the_left(corners, before, (height, width), clamping_mode)
+        corners = _clamped_on_the_left(corners, before, (height, width), hard)
         # torchvision applies the same order again, and not its inverse.
         corners, before = corners.gather(1, order), before.gather(1, order)
         corners, before = _quarter_turned(corners, width), _quarter_turned(before, width)
@@ -87,7 +85,7 @@ def _lines(corners: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _clamped_intercepts(
-    slopes: Tensor, intercepts: Tensor, limits: Tensor, canvas_size: tuple[int, int], clamping_mode: str
+    slopes: Tensor, intercepts: Tensor, limits: Tensor, canvas_size: tuple[int, int], hard: bool
 ) -> Tensor:
     height, width = canvas_size
     a1, a2, a3, a4 = slopes.unbind(-1)
@@ -96,7 +94,7 @@ def _clamped_intercepts(
     b1 = old2.clamp(old1, old3).clamp(0, height)
     b2, b3 = old2, old3
     b4 = old3.clamp(old2, old4).clamp(0, height)
-    if clamping_mode == "hard":
+    if hard:
         b1 = b4 = (b1 + b4) / 2
         meets_left = (b1 * a2 / a1, b3 * a2 / a3, (a1 - a2) * width + b1, (a3 - a2) * width + b3)
         b2 = torch.stack(meets_left, 1).max(1)[0].clamp(max=old2)
@@ -114,9 +112,9 @@ def _clamped_intercepts(
     return torch.stack((b1, b2.clamp(low2, high2), b3.clamp(low1, high1), b4), -1)
 
 
-def _clamped_on_the_left(corners: Tensor, before: Tensor, canvas_size: tuple[int, int], clamping_mode: str) -> Tensor:
+def _clamped_on_the_left(corners: Tensor, before: Tensor, canvas_size: tuple[int, int], hard: bool) -> Tensor:
     slopes, intercepts = _lines(corners)
-    new = _clamped_intercepts(slopes, intercepts, _lines(before)[1], canvas_size, clamping_mode)
+    new = _clamped_intercepts(slopes, intercepts, _lines(before)[1], canvas_size, hard)
     # Corners are where neighbouring lines cross.
     x = (new - new.roll(1, 1)).neg() / (slopes - slopes.roll(1, 1))
     crossings = torch.stack((x, slopes * x + new), -1).reshape(-1, 8)

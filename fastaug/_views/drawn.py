@@ -69,10 +69,7 @@ class DrawnViews:
             if type(image) is LazyImage:
                 self._decoders = [self._once(image)] * len(program.decoders)
             elif is_encoded(image):
-                self._decoders = [
-                    self._once(LazyImage(image) if decode is None else decode._lazy(image))
-                    for decode in program.decoders
-                ]
+                self._decoders = list(map(self._once, program.opened(image)))
         #: The input of transforms of v2.
         self._samples = self._opened(inputs) if self._decoders is None and program.sampled else inputs
 

@@ -5,33 +5,27 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fastaug._draft.pipeline import Pipeline, first_of
+from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
 from fastaug._sample.pipeline import SamplePipeline
 from fastaug.transforms import Compose
 
 
+@dataclass(frozen=True, repr=False)
 class Value:
     """The placeholder of a value in the result of a program.
 
     Value 0 is the input, and each call makes one of the others. The same value several times is one object.
     """
 
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
+    index: int
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Value, (self.index,)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Value) and other.index == self.index
-
-    def __hash__(self) -> int:
-        return hash((Value, self.index))
 
     def __repr__(self) -> str:
         return f"Value({self.index})"
@@ -99,6 +93,10 @@ class Program:
                 return number
         self.decoders.append(opener)
         return len(self.decoders) - 1
+
+    def opened(self, source: Any) -> list[LazyImage]:
+        """Return encoded bytes as each of the decoders opens them."""
+        return [LazyImage(source) if decode is None else decode._lazy(source) for decode in self.decoders]
 
 
 def _settings(decode: Any) -> Any:

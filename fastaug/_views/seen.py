@@ -8,14 +8,14 @@ from typing import Any
 
 from PIL import Image
 
-from fastaug._draft.generators import generator_of, seed_all, untouched
+from fastaug._draft.generators import generator_of, untouched
 from fastaug._image.encoded import is_encoded
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect import check as checks
 from fastaug._inspect import explain as explanations
 from fastaug._inspect import profile as profiles
 from fastaug._inspect import words
-from fastaug._inspect.picture import decoded, listed, normalisation, picture, sample_picture
+from fastaug._inspect.picture import decoded, listed, normalisation, sample_picture
 from fastaug._inspect.show import sheet
 from fastaug._views.program import Step, taken
 
@@ -59,8 +59,7 @@ def _walked(views: Any, image: Any) -> Iterator[tuple[Any, Any]]:
         values[0] = image.in_memory()
         decoders = [values[0]] * len(decoders)
     elif is_encoded(image):
-        handles = [LazyImage(image) if decode is None else decode._lazy(image) for decode in program.decoders]
-        decoders = [handle.in_memory() for handle in handles]
+        decoders = [handle.in_memory() for handle in program.opened(image)]
     for step in program.steps:
         pipeline = views._seen(step.pipeline)
         value = decoders[step.decoder] if step.source == 0 else values[step.source]
@@ -73,10 +72,7 @@ def explain(views: Any, image_or_size: Any, plot: Any, seed: int | None, device:
     if plot is not None:
         raise ValueError("plot is of one view: explain(image).parts[0].plot(path)")
     image = views._image_of((512, 512) if image_or_size is None else image_or_size)
-    generator = generator_of(views)
-    with untouched(generator):
-        if seed is not None:
-            seed_all(seed, generator)
+    with untouched(generator_of(views), seed=seed):
         walked = _walked(views, image)
         parts = [explanations.explain(pipeline, value, None, None, device) for pipeline, value in walked]
     return Parts(_names(views), parts, _head(views, image))
@@ -96,8 +92,7 @@ def _head(views: Any, image: Any) -> str:
 def _each(views: Any, images: Any, report: Callable[[Step, Any], Any]) -> Parts:
     """Return the report of each step for the values that it gets."""
     steps = views._program.steps
-    with untouched(generator_of(views)):
-        seed_all(0, generator_of(views))
+    with untouched(generator_of(views), seed=0):
         originals = listed(images, all(step.sampled for step in steps))
         inputs = zip(*([value for _, value in _walked(views, image)] for image in originals))
         return Parts(_names(views), [report(step, list(values)) for step, values in zip(steps, inputs)])
@@ -117,24 +112,15 @@ def check(views: Any, images: Any, seeds: Any) -> Parts:
 def show(views: Any, images: Any, n: int, seed: int | None) -> Image.Image:
     if n < 1:
         raise ValueError(f"n should be at least 1, got {n}")
-    steps = {step.value: step for step in views._program.steps}
-    of_samples = all(step.sampled for step in steps.values())
-    originals = listed(images, of_samples)[:n]
-    generator = generator_of(views)
+    steps = views._program.steps
+    undo = {step.value: normalisation(step.pipeline.transforms) for step in steps}
+    originals = listed(images, all(step.sampled for step in steps))[:n]
     sources: list[Image.Image | None] = []
     rows = []
-    with untouched(generator):
-        if seed is not None:
-            seed_all(seed, generator)
+    with untouched(generator_of(views), seed=seed):
         for number in range(n):
             original = originals[number % len(originals)]
             values = taken(views.result, views(original))
-            sources.append((sample_picture if of_samples else picture)(decoded(original)))
-            rows.append([_picture(steps[value], result) for value, result in values.items() if value in steps])
+            sources.append(sample_picture(decoded(original)))
+            rows.append([sample_picture(result, undo[value]) for value, result in values.items() if value in undo])
     return sheet(sources, rows, "originals" if n > 1 else "original", "views")
-
-
-def _picture(step: Step, result: Any) -> Image.Image:
-    seen = sample_picture if step.sampled else picture
-    shown: Image.Image = seen(result, normalisation(step.pipeline.transforms))
-    return shown

@@ -84,12 +84,7 @@ class Views(SeenPipeline):
 
     @classmethod
     def _of_calls(cls, calls: Sequence[ViewCall], result: Any) -> Views:
-        """Build views of any calls, in the order in which they draw.
-
-        Args:
-            calls: (transform, number of its input value, number of its output value). Value 0 is the input of the
-                views. A value that only one other call uses is never made, because that call goes on from its draft.
-            result: lists, tuples and dictionaries with :class:`Value` placeholders.
+        """Build views of any calls, in the order in which they draw, and of a result with :class:`Value` placeholders.
 
         Raises:
             TypeError: a transform that is not callable.
@@ -172,13 +167,11 @@ class Views(SeenPipeline):
         return SlotGroup.of_user(self._program.outputs, self.result, out, count, device)
 
     def _handle(self, source: Any) -> LazyImage:
-        decoders = self._program.decoders
-        if len(decoders) > 1:
+        if len(self._program.decoders) > 1:
             from fastaug._views.batch import Unopened
 
             return Unopened(source)  # type: ignore[return-value]
-        handle: LazyImage = LazyImage(source) if decoders[0] is None else decoders[0]._lazy(source)
-        return handle
+        return self._program.opened(source)[0]
 
     def batch(  # type: ignore[override]
         self,
@@ -290,14 +283,8 @@ class Views(SeenPipeline):
     ) -> Parts:
         """Return the plan of each view of an image, as its own ``explain`` does, with its draws in a call.
 
-        Args:
-            image_or_size: an image, or (height, width).
-            plot: only None; use ``views.explain(image).parts[0].plot(path)`` instead.
-            seed: seed of the draws; by default those of the next call.
-            device: "cuda", to show what a device does of each view.
-
-        Returns:
-            An object that prints as one table for each of its ``parts``, the views.
+        The arguments are those of :meth:`fastaug.transforms.Compose.explain`, without ``plot``. The result prints as
+        one table for each of its ``parts``, the views; ``views.explain(image).parts[0].plot(path)`` draws one.
 
         Raises:
             ValueError: another device, or a ``plot``.
@@ -309,14 +296,8 @@ class Views(SeenPipeline):
     def profile(self, images: Any, repeat: int = 5, plot: Any = None, seed: int = 0) -> Parts:  # type: ignore[override]
         """Time each view alone, as its own ``profile`` does, without the savings of one call.
 
-        Args:
-            images: an image, or several.
-            repeat: how often each image is timed.
-            plot: only None.
-            seed: seed of the draws.
-
-        Returns:
-            An object that prints as one table for each of its ``parts``, the views.
+        The arguments are those of :meth:`fastaug.transforms.Compose.profile`, without ``plot``. The result prints as
+        one table for each of its ``parts``, the views.
 
         Raises:
             ValueError: a ``plot``; no images, or ``repeat`` below 1.
@@ -328,12 +309,11 @@ class Views(SeenPipeline):
     def check(self, images: Any, seeds: int | Iterable[int] = range(10)) -> Parts:  # type: ignore[override]
         """Compare each view with torchvision on your own images, as its own ``check`` does.
 
-        Args:
-            images: an image, or several.
-            seeds: seeds of the random generators, or the number of them.
+        The arguments are those of :meth:`fastaug.transforms.Compose.check`. The result is true if all of its ``parts``
+        are, the results for each view, and prints them.
 
-        Returns:
-            An object that is true if all of its ``parts`` are, the results of each ``check``, and prints them.
+        Raises:
+            ValueError: no images, or no seeds.
         """
         from fastaug._views import seen
 
@@ -342,10 +322,7 @@ class Views(SeenPipeline):
     def show(self, images: Any, n: int = 16, seed: int | None = None) -> Image.Image:
         """Return a sheet with the views of ``n`` calls, one row for each with its image.
 
-        Args:
-            images: an image, or several that take turns.
-            n: number of calls.
-            seed: seed of the draws; by default those of the next calls.
+        The arguments are those of :meth:`fastaug.transforms.Compose.show`.
 
         Raises:
             ValueError: no images, or ``n`` below 1.

@@ -25,11 +25,7 @@ _TORCHVISION = "torchvision.transforms.functional"
 
 
 class Known:
-    """The classes and functions that a reader supports.
-
-    Args:
-        digests: for each name within its module, the digests of the supported releases.
-    """
+    """The classes and functions that a reader supports, by their names and the digests of several releases."""
 
     def __init__(self, digests: Mapping[str, Set[str]]) -> None:
         self._digests = digests

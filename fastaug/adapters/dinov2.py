@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fastaug.adapters._known import Known
 from fastaug.adapters._steps import ToTensorUnlessTensor, register_all
 
 _known = Known({"MaybeToTensor": {"4cacc816a181dd57"}})
 
 
-def install() -> None:
-    """Register the readers."""
-    register_all(_READERS, _known.made)
-
-
 _READERS = {"dinov2.data.transforms": {"MaybeToTensor": lambda transform: ToTensorUnlessTensor()}}
+
+install = partial(register_all, _READERS, _known.made)

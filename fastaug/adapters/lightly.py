@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from fastaug import pillow
@@ -21,11 +22,6 @@ _known = Known(
         "ToTensor": {"4bdd4e6029127b31", "6641097c273c2321"},
     }
 )
-
-
-def install() -> None:
-    """Register the readers."""
-    register_all(_READERS, _known.made)
 
 
 class Sometimes(Drawn):
@@ -88,3 +84,5 @@ _READERS: Readers = {
     # It holds a transform of torchvision's v1 or v2 API, which lightly chose.
     "lightly.transforms.torchvision_v2_compatibility": {"ToTensor": lambda transform: transform.transform},
 }
+
+install = partial(register_all, _READERS, _known.made)

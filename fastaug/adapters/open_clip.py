@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import fastaug.transforms as T
 from fastaug._compile.drawn import Drawn
 from fastaug._compile.functions import Convert
-from fastaug._draft.draws import python_random
 from fastaug._draft.progress import is_pil
 from fastaug.adapters._known import Known
 from fastaug.adapters._steps import (
+    CenterCropOrPad,
+    ResizeKeepRatio,
     SometimesByRandom,
     ToTensorUnlessTensor,
-    center_cropped_or_padded,
     register_all,
 )
 from fastaug.transforms import functional as F
@@ -32,58 +33,11 @@ _known = Known(
 )
 
 
-def install() -> None:
-    """Register the readers."""
-    register_all(_READERS, _known.made)
-
-
 class ConvertIfImage(Convert):
     """A conversion of PIL images by ``image.convert(mode)`` that leaves tensors and arrays unchanged."""
 
     def apply(self, image: Any, params: None) -> Any:
         return super().apply(image, params) if is_pil(image) else image
-
-
-class ResizeKeepRatio(Drawn):
-    """A resize to the target's shorter side, its longer side, or between, with random scale and aspect ratio."""
-
-    def __init__(self, transform: Any) -> None:
-        self.size = tuple(transform.size)
-        self.interpolation = T.InterpolationMode(transform.interpolation.value)
-        self.longest = transform.longest
-        self.random_scale_prob = transform.random_scale_prob
-        self.random_scale_range = tuple(transform.random_scale_range)
-        self.random_aspect_prob = transform.random_aspect_prob
-        self.random_aspect_range = tuple(transform.random_aspect_range)
-
-    def draw(self, image: Any) -> list[int]:
-        """Return (height, width) of the result."""
-        ratios = image.height / self.size[0], image.width / self.size[1]
-        ratio = max(ratios) * self.longest + min(ratios) * (1.0 - self.longest)
-        random = python_random()
-        down = across = 1.0
-        if self.random_scale_prob > 0 and random.random() < self.random_scale_prob:
-            down = across = random.uniform(*self.random_scale_range)
-        if self.random_aspect_prob > 0 and random.random() < self.random_aspect_prob:
-            aspect = random.uniform(*self.random_aspect_range)
-            down, across = down / aspect, across * aspect
-        return [round(image.height * down / ratio), round(image.width * across / ratio)]
-
-    def apply(self, image: Any, params: list[int]) -> Any:
-        return F.resize(image, params, self.interpolation)
-
-
-class CenterCropOrPad(Drawn):
-    """A center crop that pads smaller images with a fill."""
-
-    _drawn = ()
-
-    def __init__(self, transform: Any) -> None:
-        self.size = tuple(transform.size)
-        self.fill = transform.fill
-
-    def apply(self, image: Any, params: None) -> Any:
-        return center_cropped_or_padded(image, self.size, self.fill)
 
 
 class ResizeMaxSize(Drawn):
@@ -130,3 +84,5 @@ _READERS = {
         "gray_scale": _sometimes,
     }
 }
+
+install = partial(register_all, _READERS, _known.made)

@@ -23,22 +23,20 @@ from fastaug._draft.draws import drawn_from, numpy_random, python_random
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.progress import begun, in_progress, is_pil
 from fastaug._draft.tape import generator_at, noise_state
+from fastaug.adapters import _steps
 from fastaug.adapters._known import Known
 from fastaug.adapters._steps import (
+    CenterCropOrPad,
     PILToTensorUnlessTensor,
     Readers,
     ToTensorUnlessTensor,
-    center_cropped_or_padded,
+    chosen,
+    mode_names,
     register_all,
 )
 from fastaug.adapters._timm_digests import DIGESTS
 
 _known = Known(DIGESTS)
-
-
-def install() -> None:
-    """Register the readers."""
-    register_all(_READERS, _known.made)
 
 
 def _at_once(image: Any, work: Callable[[Any], Any], result: Any = None) -> Any:
@@ -50,19 +48,6 @@ def _at_once(image: Any, work: Callable[[Any], Any], result: Any = None) -> Any:
     return draft
 
 
-def _mode_names(interpolation: Any) -> str | tuple[str, ...]:
-    """Return the name of torchvision's interpolation, or the names of several to choose from."""
-    if isinstance(interpolation, (tuple, list)):
-        return tuple(mode.value for mode in interpolation)
-    name: str = interpolation.value
-    return name
-
-
-def _chosen(interpolation: Any) -> Any:
-    """Return the interpolation, drawn if there are several."""
-    return python_random().choice(interpolation) if isinstance(interpolation, tuple) else interpolation
-
-
 # timm.data.transforms
 
 
@@ -70,10 +55,10 @@ class RandomResizedCropAndInterpolation(Drawn):
     def __init__(self, theirs: Any) -> None:
         self.size = tuple(theirs.size)
         self.scale, self.ratio = tuple(theirs.scale), tuple(theirs.ratio)
-        self.interpolation = _mode_names(theirs.interpolation)
+        self.interpolation = mode_names(theirs.interpolation)
 
     def draw(self, image: Any) -> Any:
-        return *self._box(image), _chosen(self.interpolation)
+        return *self._box(image), chosen(self.interpolation)
 
     def _box(self, image: Any) -> tuple[int, int, int, int]:
         _, image_height, image_width = F.get_dimensions(image)
@@ -99,54 +84,14 @@ class RandomResizedCropAndInterpolation(Drawn):
         return F.resized_crop(image, top, left, height, width, self.size, InterpolationMode(mode))
 
 
-class ResizeKeepRatio(Drawn):
-    def __init__(self, theirs: Any) -> None:
-        self.size, self.longest = tuple(theirs.size), theirs.longest
-        self.interpolation = _mode_names(theirs.interpolation)
-        self.random_scale_prob, self.random_scale_range = theirs.random_scale_prob, tuple(theirs.random_scale_range)
-        self.random_scale_area = theirs.random_scale_area
-        self.random_aspect_prob, self.random_aspect_range = theirs.random_aspect_prob, tuple(theirs.random_aspect_range)
-
-    def draw(self, image: Any) -> Any:
-        sides = F.get_dimensions(image)[1:]
-        ratios = [side / target for side, target in zip(sides, self.size)]
-        ratio = max(ratios) * self.longest + min(ratios) * (1.0 - self.longest)
-        random = python_random()
-        down = across = 1.0
-        if self.random_scale_prob > 0 and random.random() < self.random_scale_prob:
-            down = random.uniform(self.random_scale_range[0], self.random_scale_range[1])
-            if self.random_scale_area:
-                down = 1.0 / math.sqrt(down)
-            across = down
-        if self.random_aspect_prob > 0 and random.random() < self.random_aspect_prob:
-            low, high = (math.log(bound) for bound in self.random_aspect_range)
-            aspect = math.sqrt(math.exp(random.uniform(low, high)))
-            down, across = down / aspect, across * aspect
-        size = [round(side * factor / ratio) for side, factor in zip(sides, (down, across))]
-        return size, _chosen(self.interpolation)
-
-    def apply(self, image: Any, params: Any) -> Any:
-        size, mode = params
-        return F.resize(image, size, InterpolationMode(mode))
+class ResizeKeepRatio(_steps.ResizeKeepRatio):
+    def _aspect(self) -> Any:
+        low, high = map(math.log, self.random_aspect_range)
+        return math.sqrt(math.exp(python_random().uniform(low, high)))
 
 
-class CenterCropOrPad(Drawn):
-    _drawn = ()
-
-    def __init__(self, theirs: Any) -> None:
-        self.size = tuple(theirs.size)
-        self.fill = tuple(theirs.fill) if isinstance(theirs.fill, (tuple, list)) else theirs.fill
-        self.padding_mode = theirs.padding_mode
-
-    def apply(self, image: Any, params: Any) -> Any:
-        return center_cropped_or_padded(image, self.size, self.fill, self.padding_mode)
-
-
-class RandomCropOrPad(Drawn):
-    def __init__(self, theirs: Any) -> None:
-        self.size = tuple(theirs.size)
-        self.fill = tuple(theirs.fill) if isinstance(theirs.fill, (tuple, list)) else theirs.fill
-        self.padding_mode = theirs.padding_mode
+class RandomCropOrPad(CenterCropOrPad):
+    _drawn = ("params",)
 
     def draw(self, image: Any) -> Any:
         _, *sides = F.get_dimensions(image)
@@ -202,13 +147,11 @@ class TrimBorder(Drawn):
 
 
 class MaybeToTensor(ToTensorUnlessTensor):
-    def __init__(self, theirs: Any) -> None:
-        pass
+    pass
 
 
 class MaybePILToTensor(PILToTensorUnlessTensor):
-    def __init__(self, theirs: Any) -> None:
-        pass
+    pass
 
 
 class ToTensor(Drawn):
@@ -229,9 +172,6 @@ class ToNumpy(Drawn):
     """A conversion to an array of shape (channels, height, width)."""
 
     _drawn = ()
-
-    def __init__(self, theirs: Any) -> None:
-        pass
 
     def apply(self, image: Any, params: Any) -> Any:
         if isinstance(image, Draft) and image.is_pil and image.native:
@@ -353,10 +293,6 @@ def _warped(matrix: Callable[..., tuple[float, ...]]) -> Callable[..., Any]:
     return apply
 
 
-def _rotate(image: Any, degrees: float, fillcolor: Any, resample: int) -> Any:
-    return pillow.rotate(image, degrees, resample, fillcolor=fillcolor)
-
-
 def _solarize_add(image: Any, add: int, threshold: int = 128) -> Any:
     mode = image.mode
     if mode not in ("L", "RGB"):
@@ -374,17 +310,13 @@ def _posterize(image: Any, bits: int) -> Any:
     return _at_once(image, lambda image: ImageOps.posterize(image, bits))
 
 
-def _desaturate(image: Any, factor: float) -> Any:
-    return pillow.color(image, min(1.0, max(0.0, 1.0 - factor)))
-
-
 #: Functions that do the same as timm's, by timm's names.
 _COLOUR: dict[str, Callable[..., Any]] = {
     "auto_contrast": pillow.autocontrast,
     "brightness": pillow.brightness,
     "color": pillow.color,
     "contrast": pillow.contrast,
-    "desaturate": _desaturate,
+    "desaturate": lambda image, factor: pillow.color(image, min(1.0, max(0.0, 1.0 - factor))),
     "equalize": pillow.equalize,
     "gaussian_blur": pillow.gaussian_blur,
     "gaussian_blur_rand": pillow.gaussian_blur,
@@ -397,7 +329,7 @@ _COLOUR: dict[str, Callable[..., Any]] = {
 
 #: Functions that also take a colour and an interpolation, which may be drawn.
 _GEOMETRY: dict[str, Callable[..., Any]] = {
-    "rotate": _rotate,
+    "rotate": lambda image, degrees, fillcolor, resample: pillow.rotate(image, degrees, resample, fillcolor=fillcolor),
     "shear_x": _warped(lambda size, factor: (1, factor, 0, 0, 1, 0)),
     "shear_y": _warped(lambda size, factor: (1, 0, 0, factor, 1, 0)),
     "translate_x_abs": _warped(lambda size, pixels: (1, 0, pixels, 0, 1, 0)),
@@ -435,7 +367,7 @@ class AugmentOp(Drawn):
         magnitude = max(0.0, min(magnitude, self.magnitude_max or _MOST_MAGNITUDE))
         arguments: tuple[Any, ...] = () if self._arguments_of is None else self._arguments_of(magnitude, self.hparams)
         if self._geometric:
-            return *arguments, _chosen(self.resample)
+            return *arguments, chosen(self.resample)
         if self._function == "gaussian_blur_rand":
             return (random.uniform(0.1, 2.0 * arguments[0]),)
         return arguments
@@ -579,11 +511,13 @@ _READERS: Readers = {
             RandomCropOrPad,
             RandomPad,
             TrimBorder,
-            MaybeToTensor,
-            MaybePILToTensor,
             ToTensor,
-            ToNumpy,
         )
+    }
+    | {
+        "MaybeToTensor": lambda theirs: MaybeToTensor(),
+        "MaybePILToTensor": lambda theirs: MaybePILToTensor(),
+        "ToNumpy": lambda theirs: ToNumpy(),
     },
     "timm.data.random_erasing": {"RandomErasing": _read_erasing},
     "timm.data.auto_augment": {
@@ -593,3 +527,5 @@ _READERS: Readers = {
         "AugMixAugment": partial(_read_list, AugMixAugment),
     },
 }
+
+install = partial(register_all, _READERS, _known.made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -22,11 +23,6 @@ _known = Known(
         "VideoClassification.forward": {"378625fe4670f5b9"},
     }
 )
-
-
-def install() -> None:
-    """Register the readers."""
-    register_all(_READERS, lambda preset: _known.has(type(preset).forward))
 
 
 def _floats() -> list[Any]:
@@ -88,3 +84,5 @@ _READERS = {
         "VideoClassification": Clip,
     }
 }
+
+install = partial(register_all, _READERS, lambda preset: _known.has(type(preset).forward))

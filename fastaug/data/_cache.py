@@ -22,6 +22,7 @@ from fastaug._batch.threads import threads_for
 from fastaug._draft.pipeline import blank
 from fastaug._image.encoded import CHANNELS
 from fastaug._image.lazy import LazyImage
+from fastaug._inspect.words import described
 from fastaug._program.arguments import resized_size
 from fastaug.data._folder import by_folder, images_in
 from fastaug.data._load.seeds import sample_seed
@@ -90,25 +91,24 @@ def cache(
     fastaug.io.lazy, (".npy",))`` has the classes and labels of ``ImageFolder(src)``, and ``numpy.load(path,
     mmap_mode="r")`` opens each file.
 
-    Each file gets the modification time of its image. A file with another time is made again. Files are written under a
-    temporary name and renamed, so a file that exists is complete. Use another folder for other settings.
+    Each file gets the modification time of its image, and a file with another time is made again. A file that exists is
+    complete, because it is renamed after it was written. Use another folder for other settings.
 
     Args:
         src: the folder of the images: all files with a suffix that Pillow can read, or ``.npy``.
-        dst: the folder for the files. It may exist and be inside ``src``, but must not be ``src``.
+        dst: the folder for the files, which may be inside ``src``.
         files: paths of the images to mirror, relative to ``src``, so that several machines can share the work.
         size: as for ``Resize``, an int for the shorter side or (height, width), applied to each image.
         mode: ``"RGB"``, ``"L"``, ``"LA"`` or ``"RGBA"`` to convert to. None keeps these four and converts others to
             RGB. L has the shape [H, W].
         transform: a transform whose results are 8-bit images, to store these instead. It decodes the images itself, in
             RGB or as a ``Decode`` at its start does.
-        draws: number of results of ``transform`` to store for each image, as ``dst/a/b.0.npy``, ``b.1.npy`` and so on.
-            Result k of image i, in the order of all paths in ``src``, is the one after
+        draws, seed: number of results of ``transform`` to store for each image, as ``dst/a/b.0.npy``, ``b.1.npy`` and
+            so on. Result k of image i, in the order of all paths in ``src``, is the one after
             ``torch.manual_seed(sample_seed(seed, k, i))``.
-        seed: see ``draws``.
-        stack: store the images of each folder as one file [N, H, W, C] in the order of their names, for
-            ``transform.batch``. ``src/a`` becomes ``dst/a.npy``, and images directly in ``src`` become ``dst/NAME.npy``
-            after its name. With ``files``, only folders with one of these are made.
+        stack: store the images of each folder as one file [N, H, W, C] in the order of their names. ``src/a`` becomes
+            ``dst/a.npy``, and images directly in ``src`` become ``dst/NAME.npy`` after its name. With ``files``, only
+            folders with one of these are made.
         num_threads: number of images processed at a time; by default one per CPU.
         progress: show a tqdm bar if the output is a terminal or a notebook.
 
@@ -163,8 +163,6 @@ class Options(NamedTuple):
         elif self.size is not None or self.stack:
             raise ValueError("a transform has neither size nor stack beside it, which are of the images")
         sample_seed(self.seed, 0, 0)
-        if self.size is not None:
-            self.sides()
 
     def sides(self) -> list[int]:
         """Return the size as [height, width] or [shorter side]."""
@@ -194,8 +192,7 @@ class Mirror:
         if self.src.resolve() == self.dst.resolve():
             raise ValueError(f"dst should be another folder than src, got {self.dst} for both")
         self._options = options
-        self._sides = None if options.size is None else options.sides()
-        self._resize = None if self._sides is None else Resize(self._sides)
+        self._resize = None if options.size is None else Resize(options.sides())
         transform = options.transform
         self._pipeline = transform if isinstance(transform, BatchPipeline) else Compose([transform])
         self._threads = threads_for(num_threads)
@@ -205,13 +202,9 @@ class Mirror:
         self.jobs = self._listed(paths, files)
 
     def _listed(self, paths: list[Path], files: Any) -> list[Job]:
-        if files is None:
-            chosen = set(paths)
-        else:
-            chosen = {self.src / file for file in files}
-            unknown = sorted(map(str, chosen - set(paths)))
-            if unknown:
-                raise ValueError(f"files should be images in {self.src}, by their paths in it, got {unknown[0]}")
+        chosen = set(paths if files is None else (self.src / file for file in files))
+        if unknown := chosen.difference(paths):
+            raise ValueError(f"files should be images in {self.src}, by their paths in it, got {min(unknown)}")
         options = self._options
         if options.stack:
             jobs = [
@@ -220,16 +213,13 @@ class Mirror:
                 if chosen.intersection(sources)
             ]
         else:
-            jobs = []
-            for number, path in enumerate(paths):
-                if path not in chosen:
-                    continue
-                place = self.dst / path.relative_to(self.src)
-                if options.transform is None:
-                    jobs.append(Job(place.with_name(f"{path.stem}.npy"), [path], number))
-                else:
-                    names = (f"{path.stem}.{draw}.npy" for draw in range(options.draws))
-                    jobs += [Job(place.with_name(name), [path], number, draw) for draw, name in enumerate(names)]
+            ends = [".npy"] if options.transform is None else [f".{draw}.npy" for draw in range(options.draws)]
+            jobs = [
+                Job((self.dst / path.relative_to(self.src)).with_name(f"{path.stem}{end}"), [path], number, draw)
+                for number, path in enumerate(paths)
+                if path in chosen
+                for draw, end in enumerate(ends)
+            ]
         seen: dict[Path, Job] = {}
         for job in jobs:
             other = seen.setdefault(job.target, job)
@@ -294,8 +284,8 @@ class Mirror:
             width, height, mode = _header(path)
         except Exception:
             return 0  # write() reports it
-        if self._sides is not None:
-            height, width = resized_size(height, width, self._sides, None)
+        if self._resize is not None:
+            height, width = resized_size(height, width, self._resize.size, None)
         return height * width * CHANNELS[self._options.mode or (mode if mode in CHANNELS else "RGB")]
 
     def _each(self, jobs: list[Job], work: _Work) -> Iterator[tuple[Job, Any]]:
@@ -376,12 +366,7 @@ def _done(job: Job) -> bool:
     try:
         if job.target.stat().st_mtime_ns != max(path.stat().st_mtime_ns for path in job.sources):
             return False
-    except OSError:
-        return False
-    if not job.stacked:
-        return True
-    try:
-        return len(np.load(job.target, mmap_mode="r")) == len(job.sources)
+        return not job.stacked or len(np.load(job.target, mmap_mode="r")) == len(job.sources)
     except (OSError, ValueError):
         return False
 
@@ -424,12 +409,9 @@ def _pixels(result: Any) -> np.ndarray:
         checked: np.ndarray = array
         if array.ndim == 2 or array.shape[2] <= len(CHANNELS):
             return checked
-    said = f"a PIL image of mode {result.mode}" if isinstance(result, Image.Image) else f"{type(result)}"
-    if hasattr(result, "dtype"):
-        said += f" of {result.dtype} and shape {tuple(result.shape)}"
     raise TypeError(
         "transform should give images of uint8 to be stored: PIL images of 8 bits, arrays [H, W] or [H, W, 1 to 4], or "
-        f"tensors [1 to 4, H, W], got {said}"
+        f"tensors [1 to 4, H, W], got {described(result)}"
     )
 
 

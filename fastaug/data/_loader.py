@@ -48,31 +48,20 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
     It takes torch's arguments, with torch's meanings and defaults. Batches, their order and all random numbers equal
     those of torch's loader. ``num_workers=n`` means n streams of random numbers, as with n worker processes.
 
-    Threads make the samples only if all random draws come from transforms of this package. That is known of
-    torchvision's ``ImageFolder``, ``DatasetFolder`` and the like, of a ``TensorDataset``, of lists, arrays and tensors,
-    and of a ``Subset`` or ``ConcatDataset`` of these, without a ``transform``, ``loader``, ``target_transform`` or
-    ``collate_fn`` of user code. Everything else runs on torch's worker processes, and so does an ``IterableDataset`` or
-    a loader with a ``worker_init_fn``, ``multiprocessing_context`` or ``timeout``. The data set is not called for this.
-    :meth:`explain` returns the choice and its reason.
-
-    With ``threads=True`` you promise that your data set draws only by transforms of this package, and may be called
-    from several threads. Each thread then makes a batch. If the data set visibly draws by itself, a RuntimeError is
-    raised. Your ``collate_fn`` is called in ``next()``, with the random numbers of a worker.
-
-    Threads write the images of a folder directly into the tensor of the batch. Two batches are in progress while one is
-    used, or one per thread if each thread makes a batch. The memory of a batch is reused when nothing refers to it.
+    Threads make the samples only if all random draws are known to come from transforms of this package, as in
+    torchvision's ``ImageFolder`` with one of these. User code in the data set or in ``collate_fn``, an
+    ``IterableDataset``, and arguments for processes such as ``worker_init_fn`` lead to torch's worker processes. The
+    data set is not called for this. :meth:`explain` returns the choice and its reason.
 
     If a sample fails, the rest of its batch is still made. Then its error is raised, with the number of the sample as
     ``index`` and the ``path`` of a file. Exceptions that end a process, such as SystemExit, become a RuntimeError, as
     with torch's workers. The next call returns the next batch. In a forked child, an iterator of the parent raises a
-    RuntimeError.
+    RuntimeError. The memory of a batch is reused when nothing refers to it.
 
-    With ``device="cuda"`` batches are on that device. Threads read and decode the images of a folder, and the device
-    runs the rest of the pipeline on a stream of the loader, as for ``transform.batch(..., device=)``. Other batches are
-    made and collated on the CPU, and then moved, with every object that has a method ``to``, in dictionaries, lists and
-    tuples of any depth. Your ``collate_fn`` receives images on the device if they are made there, and its result is
-    moved. Use a batch on the stream that is current at ``next()``. That stream waits for the batch instead of the
-    process, but ``next()`` waits until it is at most two batches behind. :meth:`profile` shows where batches are made.
+    With ``device="cuda"``, threads read and decode the images of a folder, and the device runs the rest of the pipeline
+    on a stream of the loader. Other batches are made on the CPU, and then moved: tensors and all objects with a method
+    ``to``, in dictionaries, lists and tuples of any depth. A ``collate_fn`` receives images on the device if they are
+    made there. Use a batch on the stream that is current at ``next()``, which waits for it instead of the process.
 
     Args:
         num_threads: number of threads. By default ``num_workers``, but at most the CPUs that the process may use, and
@@ -83,8 +72,9 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
             generators. Epochs count from 0, or from the number that :meth:`set_epoch` sets.
         seed: for ``rng="sample"``, not negative; by default 0.
         device: device of the batches, ``"cuda"``, ``"cuda:1"``, ``"cpu"`` or a torch.device; by default the CPU.
-        threads: None for threads where they are known to be right; True for your promise that they are; False for
-            torch's iterators.
+        threads: None for threads where they are known to be right; False for torch's iterators; True for your promise
+            that the data set draws only by transforms of this package, and may be called from several threads. Each
+            thread then makes a batch, and a data set that visibly draws by itself raises a RuntimeError.
 
     All other arguments are torch's. With a ``device``, ``pin_memory`` applies only to batches of worker processes,
     which torch's thread then copies to pinned memory. Other batches always use pinned memory.
@@ -314,10 +304,9 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
     def state_dict(self) -> dict[str, Any]:
         """Return the position of the loader as plain data, from which :meth:`load_state_dict` continues.
 
-        Within an epoch, or after one that was left early, the position is after the last batch returned. After a
-        complete epoch it is the start of the next one. The state has the generators of the loader, its samplers and its
-        workers, and the epoch of samplers. The training loop should save the global generators. Of these, the state has
-        the numbers drawn for the epoch, and without workers their current state.
+        The position is after the last batch returned, or at the start of the next epoch after a complete one. The
+        state has the generators of the loader, its samplers and its workers. The training loop should save the global
+        generators, which the state has only without workers.
         """
         iterator = None if self._current is None else self._current()
         inner, epoch = None, self._next_epoch

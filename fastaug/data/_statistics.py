@@ -13,6 +13,7 @@ from PIL import Image
 
 from fastaug._batch.each import bar_of
 from fastaug._batch.sources import path_of
+from fastaug._inspect.words import described
 from fastaug.transforms._containers import Compose
 
 
@@ -173,12 +174,11 @@ def _histogram(image: Any) -> np.ndarray:
     """Count how often each value occurs in each channel, as [channels, 256]."""
     if isinstance(image, Image.Image):
         if image.mode not in ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "HSV"):
-            raise TypeError(f"images should have 8 bits a sample, got a PIL image of mode {image.mode}")
+            raise TypeError(f"images should be 8-bit images, got {described(image)}")
         return np.asarray(image.histogram(), np.int64).reshape(-1, 256)
     pixels = image.numpy(force=True) if isinstance(image, torch.Tensor) else image
     if not isinstance(pixels, np.ndarray) or pixels.dtype != np.uint8 or pixels.ndim not in (2, 3):
-        described = f"{type(image)}" + (f" of {image.dtype}" if hasattr(image, "dtype") else "")
-        raise TypeError(f"images should be 8-bit images, got {described}")
+        raise TypeError(f"images should be 8-bit images, got {described(image)}")
     planes = pixels[None] if pixels.ndim == 2 else pixels
     if isinstance(image, np.ndarray) and pixels.ndim == 3:
         planes = np.moveaxis(pixels, 2, 0)

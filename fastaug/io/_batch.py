@@ -50,14 +50,10 @@ def imread_batch(
             ``num_threads`` is not an integer, ValueError if it is less than one.
 
     Example:
-        >>> import io
-        >>> from PIL import Image
-        >>> from fastaug.io import imread_batch
-        >>> files = [io.BytesIO() for _ in range(3)]
-        >>> for number, file in enumerate(files):
-        ...     Image.new("L", (10 + number, 8)).save(file, "PNG")
-        >>> [array.shape for array in imread_batch(files, num_threads=2)]
-        [(8, 10, 3), (8, 11, 3), (8, 12, 3)]
+        >>> import fastaug, fastaug.io
+        >>> arrays = fastaug.io.imread_batch([fastaug.sample_file()] * 2, num_threads=2)
+        >>> [array.shape for array in arrays]
+        [(300, 451, 3), (300, 451, 3)]
     """
     if isinstance(sources, (str, bytes, os.PathLike)):
         raise TypeError(f"sources should be a list of images, got one {type(sources).__name__}; imread() reads one")

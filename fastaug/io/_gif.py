@@ -30,9 +30,6 @@ def decode(data: bytes) -> np.ndarray:
 
     Transparent pixels show the previous frame, or the background colour if the frame's own disposal is that
     (torchvision/csrc/io/image/cpu/decode_gif.cpp).
-
-    Raises:
-        DecodeError: not a GIF, or a broken one.
     """
     try:
         width, height, background, frames = _parse(data)

@@ -64,16 +64,9 @@ def _power(top: int, gamma: int) -> np.ndarray:
 
 
 class Chunk(NamedTuple):
-    """A complete chunk of a file.
-
-    Attributes:
-        at: offset of its first byte in the file.
-        whole: its bytes, from the length to the checksum.
-    """
-
     kind: bytes
-    at: int
-    whole: bytes
+    at: int  # offset of its first byte in the file
+    whole: bytes  # from the length to the checksum
 
     @property
     def content(self) -> bytes:
@@ -108,12 +101,9 @@ def before_pixels(data: bytes) -> Iterator[Chunk]:
 
 
 def bare(data: bytes) -> bytes:
-    """Return the file without ancillary chunks other than transparency.
+    """Return the file without ancillary chunks other than transparency, or raise RuntimeError where libpng refuses it.
 
     Pillow raises at bad checksums in them, and at texts and profiles that inflate too much. libpng skips those.
-
-    Raises:
-        RuntimeError: an ancillary chunk is larger than libpng allows, or a critical chunk is unknown.
     """
     parts = [pillow.PNG_MAGIC]
     end = len(pillow.PNG_MAGIC)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
 import os
@@ -16,6 +17,7 @@ from fastaug import _C
 from fastaug._image.assembled import Assembled
 from fastaug._image.lazy import LazyImage
 from fastaug._image.pillow import DecodeError
+from fastaug._program.integers import integer
 from fastaug.io import _tiff
 
 # The core counts pixels in 32 bits.
@@ -79,6 +81,7 @@ class Slide:
         >>> import tempfile
         >>> import numpy as np
         >>> import tifffile
+        >>> import fastaug.transforms as T
         >>> from fastaug.io import Slide
         >>> path = tempfile.mkdtemp() + "/slide.tif"
         >>> pixels = np.arange(80 * 96 * 3).reshape(80, 96, 3).astype(np.uint8)
@@ -89,6 +92,10 @@ class Slide:
         >>> region = slide.read(30, 20, (40, 10))
         >>> np.array_equal(region, pixels[20:30, 30:70])
         True
+        >>> T.RandomCrop(16)(slide.lazy(30, 20, (40, 40))).size
+        (16, 16)
+        >>> [tile.size for tile in slide.tiles(size=(64, 64))]
+        [(64, 64), (32, 64), (64, 16), (32, 16)]
     """
 
     path: str
@@ -156,18 +163,6 @@ class Slide:
 
         Raises:
             TypeError, ValueError: as :meth:`read`. Missing and broken tiles raise at their first use.
-
-        Example:
-            >>> import tempfile
-            >>> import numpy as np
-            >>> import tifffile
-            >>> import fastaug.transforms as T
-            >>> from fastaug.io import Slide
-            >>> path = tempfile.mkdtemp() + "/slide.tif"
-            >>> tifffile.imwrite(path, np.zeros((80, 96, 3), np.uint8), tile=(32, 32), photometric="rgb")
-            >>> tile = Slide(path).lazy(30, 20, (40, 40))
-            >>> T.Compose([T.RandomCrop(16), T.ToTensor()])(tile).shape
-            torch.Size([3, 16, 16])
         """
         region: Any = self._region(x, y, size, level)
         return LazyImage(region)
@@ -184,16 +179,6 @@ class Slide:
 
         Raises:
             TypeError, ValueError: as :meth:`read`.
-
-        Example:
-            >>> import tempfile
-            >>> import numpy as np
-            >>> import tifffile
-            >>> from fastaug.io import Slide
-            >>> path = tempfile.mkdtemp() + "/slide.tif"
-            >>> tifffile.imwrite(path, np.zeros((80, 96, 3), np.uint8), tile=(32, 32), photometric="rgb")
-            >>> [tile.size for tile in Slide(path).tiles(size=(64, 64))]
-            [(64, 64), (32, 64), (64, 16), (32, 16)]
         """
         number = self._level(level)
         across, down = self.levels[number].tile if size is None else _sides(size)
@@ -206,13 +191,13 @@ class Slide:
         return [LazyImage(region) for region in regions]
 
     def _level(self, level: Any) -> int:
-        number = _integer("level", level)
+        number = integer("level", level)
         if not 0 <= number < len(self.levels):
             raise ValueError(f"level should be from 0 to {len(self.levels) - 1}, got {number}")
         return number
 
     def _region(self, x: Any, y: Any, size: Any, level: Any) -> Region:
-        left, top = _integer("x", x), _integer("y", y)
+        left, top = integer("x", x), integer("y", y)
         number = self._level(level)
         width, height = _sides(size)
         downsample = self.levels[number].downsample
@@ -260,11 +245,8 @@ class Region(Assembled):
     def read(self) -> np.ndarray:
         if self._grid.jpeg is not None:
             pixels = np.empty((self.height, self.width, 3), np.uint8)
-            try:
+            with contextlib.suppress(_C.Deferred):  # _assembled finds the broken tile, or decodes it by Pillow
                 _C.run([(b"", self.source(3), _C.into_array(pixels))])
-            except _C.Deferred:
-                pass  # the code below finds the broken tile, or decodes it by Pillow
-            else:
                 return pixels
         return self._assembled()
 
@@ -340,10 +322,3 @@ def _sides(size: Any) -> tuple[int, int]:
     if width < 1 or height < 1 or width * height >= _MOST_PIXELS:
         raise ValueError(f"size should be (width, height) of 1 to 2^31 - 1 pixels in all, got {(width, height)}")
     return width, height
-
-
-def _integer(name: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} should be an integer, got {type(value).__name__}") from None

@@ -30,20 +30,16 @@ _OTHERS = "; openslide opens more formats (pip install openslide-python openslid
 
 @dataclass(frozen=True)
 class Grid:
-    """A level and its tiles, for the core or for another decoder.
-
-    Attributes:
-        jpeg: tables and colour space of JPEG tiles, or None for other tiles.
-        decode: tifffile's function of a tile's bytes and number. It returns (array of depth, height, width and samples,
-            position, shape). None for JPEG tiles.
-    """
+    """A level and its tiles."""
 
     width: int
     height: int
     tile_width: int
     tile_height: int
     tiles: _C.Tiles
+    #: Tables and colour space of JPEG tiles, or None for other tiles.
     jpeg: tuple[bytes | None, Any] | None
+    #: tifffile's function of the bytes and number of another tile, to (array [depth, height, width, samples], ..).
     decode: Callable[..., Any] | None
 
     @property
@@ -52,12 +48,7 @@ class Grid:
 
 
 def read(file: BinaryIO, descriptor: _C.File, path: str) -> tuple[list[Grid], tuple[float, float] | None]:
-    """Return the levels of the slide in a file, the largest first, and the microns per pixel of the first.
-
-    Raises:
-        ImportError: tifffile is not installed, or a package that it needs for these tiles.
-        ValueError: tifffile cannot open the file, or it has no tiles of 8-bit gray or RGB.
-    """
+    """Return the levels of the slide in a file, the largest first, and the microns per pixel of the first."""
     try:
         import tifffile
     except ImportError as error:
@@ -109,11 +100,7 @@ def _grid(page: tifffile.TiffPage, descriptor: _C.File) -> Grid:
 
 
 def _check(page: tifffile.TiffPage) -> None:
-    """Check that a page is 8-bit gray or RGB.
-
-    Raises:
-        ValueError: it is not.
-    """
+    """Raise ValueError unless a page is 8-bit gray or RGB."""
     samples, photometric = page.samplesperpixel, page.photometric
     gray = samples == 1 and photometric == _GRAY
     jpeg = page.compression in _JPEG
@@ -139,12 +126,7 @@ def _colorspace(page: tifffile.TiffPage) -> str | None:
 
 
 def _try(decode: Callable[..., Any]) -> None:
-    """Check that tiles can be decoded.
-
-    Raises:
-        ImportError: the decoder is in a package that is not installed.
-        ValueError: there is no decoder.
-    """
+    """Raise ImportError if the decoder is in a package that is not installed, and ValueError if there is none."""
     try:
         decode(None, 0)
     except (ValueError, NotImplementedError) as error:

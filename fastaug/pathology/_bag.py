@@ -16,6 +16,7 @@ from fastaug._batch.sources import as_images
 from fastaug._batch.threads import threads_for
 from fastaug._image.encoded import is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
+from fastaug._inspect.words import described
 from fastaug._program.borrow import sources_of
 from fastaug.io import Slide
 
@@ -43,28 +44,23 @@ def is_single(images: Any) -> bool:
 
 
 def _tiles(image: Any) -> Sequence[Any]:
+    if isinstance(image, Slide):
+        return image.tiles()
     if isinstance(image, Image.Image):
         if image.mode == "RGB" and image.width and image.height:
             return (image,)
-        got = f"a PIL image of mode {image.mode} and size {image.size}"
-    elif isinstance(image, Slide):
-        return image.tiles()
     elif isinstance(image, LazyImage):
         if not image.modes or image.modes[-1] == "RGB":
             return (image,)
-        got = repr(image)
     elif is_encoded(image) or is_entry(image):
         return (LazyImage(image),)
     elif isinstance(image, torch.Tensor):
         if image.dtype is torch.uint8 and image.ndim >= 3 and image.shape[-3] == 3 and image.numel():
             return (image,) if image.ndim == 3 else list(image.reshape(-1, *image.shape[-3:]))
-        got = f"a tensor of {image.dtype} and shape {tuple(image.shape)}"
-    elif isinstance(image, np.ndarray):
-        if image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3 and image.size:
-            return (image,)
-        got = f"an array of {image.dtype} and shape {image.shape}"
-    else:
-        got = repr(type(image))
+    elif isinstance(image, np.ndarray) and image.dtype == np.uint8 and image.shape[2:] == (3,) and image.size:
+        return (image,)
+    # The header of a handle is not read for its error.
+    got = repr(image) if isinstance(image, LazyImage) else described(image)
     raise TypeError(
         "images should be RGB: PIL images of mode RGB, uint8 arrays (H, W, 3), uint8 tensors (..., 3, H, W), of one "
         f"pixel or more; encoded images, their paths or handles; or slides; got {got}"

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from fastaug._program import ops
-from fastaug._program.stains import Rows, is_singular
+from fastaug._program.stains import Rows, Triple, is_singular
 
 #: Published matrices, a row of densities in red, green and blue for each stain.
 PRESETS: dict[str, Rows] = {
@@ -47,6 +47,13 @@ def numbers_of(name: str, values: Any, most: float = _MOST) -> tuple[float, ...]
     return numbers
 
 
+def three_of(name: str, values: Any, most: float) -> Triple:
+    numbers = numbers_of(name, values, most)
+    if len(numbers) != 3:
+        raise ValueError(f"{name} should have three numbers, got {values!r}")
+    return numbers[0], numbers[1], numbers[2]
+
+
 def rows_of(name: str, matrix: Any) -> Rows:
     """Return a stain matrix of two or three rows, given its name or its numbers."""
     if isinstance(matrix, str):
@@ -57,15 +64,10 @@ def rows_of(name: str, matrix: Any) -> Rows:
         raise TypeError(f"{name} should be a name, or two or three rows of three numbers, got {matrix!r}")
     if len(matrix) not in (2, 3):
         raise ValueError(f"{name} should have two or three rows, got {matrix!r}")
-    rows = []
-    for row in matrix:
-        numbers = numbers_of(f"a row of {name}", row, _MOST_DENSITY)
-        if len(numbers) != 3:
-            raise ValueError(f"a row of {name} should have three numbers, got {row!r}")
-        rows.append((numbers[0], numbers[1], numbers[2]))
-    if is_singular(tuple(rows)):
+    rows = tuple(three_of(f"a row of {name}", row, _MOST_DENSITY) for row in matrix)
+    if is_singular(rows):
         raise ValueError(f"the rows of {name} should be independent of one another, got {matrix!r}")
-    return tuple(rows)
+    return rows
 
 
 def range_of(name: str, value: Any, centre: float) -> tuple[float, float]:
@@ -84,13 +86,22 @@ def range_of(name: str, value: Any, centre: float) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def chosen(name: str, value: Any, choices: Any) -> str:
+def checked_matrix(matrix: Any, like: Any, residual: Any, background: Any) -> Rows | str:
+    """Return the rows of a matrix, or "macenko" for the matrix of each tile, and check the other settings."""
+    _check_choice("like", like, LIKE)
+    _check_choice("residual", residual, RESIDUAL)
+    _check_choice("background", background, BACKGROUND)
+    return matrix if isinstance(matrix, str) and matrix == "macenko" else rows_of("matrix", matrix)
+
+
+def _check_choice(name: str, value: Any, choices: Any) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{name} should be a str, got {value!r}")
     if value not in choices:
         raise ValueError(f"{name} should be one of {', '.join(choices)}, got {value!r}")
-    return value
 
 
-def stains_changed(rows: int, residual: str) -> int:
-    return 3 if residual == "augment" else 2 if residual == "preserve" else rows
+def stains_changed(matrix: Rows | str, residual: str) -> int:
+    if residual == "project":
+        return 2 if matrix == "macenko" else len(matrix)
+    return 3 if residual == "augment" else 2

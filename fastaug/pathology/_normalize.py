@@ -63,8 +63,7 @@ def stain_matrix(
         TypeError: not such images, or ``tissue`` is not a number.
         ValueError: there are no images; ``tissue`` is not from 0 to 5; or there are fewer than 16 pixels of tissue, or
             pixels of only one stain.
-        fastaug.DecodeError: the first image that cannot be decoded; ``index`` is its number.
-        OSError: the first image that cannot be read; ``index`` is its number.
+        fastaug.DecodeError, OSError: as :func:`fastaug.pathology.tissue_stats`.
 
     Source:
         Macenko et al., A method for normalizing histology slides for quantitative analysis, 2009.
@@ -86,7 +85,7 @@ def stain_matrix(
 
 
 class StainNormalize(Transform):
-    """A transform that gives each tile the stains of a target, by Macenko's normalization.
+    """A transform that gives each tile the stains of a target, by Macenko's normalization of 2009.
 
     It finds the tile's own stain matrix and the 99th percentiles of its stains, and maps them to those of the target.
     It equals torchstain's ``NumpyMacenkoNormalizer``, except for samples within 1e-8 of an integer. A tile with fewer
@@ -101,9 +100,6 @@ class StainNormalize(Transform):
     Raises:
         TypeError: the target is none of these; when called, not a uint8 image of three colour channels.
         ValueError: the target has no tissue or a singular matrix, or its percentiles are not above 0 and up to 100.
-
-    Source:
-        Macenko et al., A method for normalizing histology slides for quantitative analysis, 2009.
 
     Example:
         >>> from fastaug import pathology

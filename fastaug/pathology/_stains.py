@@ -6,7 +6,7 @@ from typing import Any
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
-from fastaug.pathology._basis import BACKGROUND, LIKE, RESIDUAL, chosen, range_of, rows_of, stains_changed
+from fastaug.pathology._basis import checked_matrix, range_of, stains_changed
 from fastaug.pathology.functional import draft_stains
 from fastaug.transforms._base import Transform
 
@@ -17,7 +17,9 @@ _TORCH = TorchDraws()
 #: The largest theta, so that draws fit in the core's operands.
 _MOST_THETA = 1e5
 
+Pair = tuple[float, float]
 Triple = tuple[float, float, float]
+Numbers = tuple[float, ...]
 
 
 def _checked(theta: Any) -> float:
@@ -28,11 +30,13 @@ def _checked(theta: Any) -> float:
     return float(theta)
 
 
-def _draw(draws: Draws, theta: float) -> tuple[Triple, Triple]:
-    def three(low: float, high: float) -> Triple:
-        return draws.uniform(low, high), draws.uniform(low, high), draws.uniform(low, high)
+def _draw(draws: Draws, scale: Pair, shift: Pair, stains: int) -> tuple[Any, Any]:
+    scales = tuple(draws.uniform(*scale) for _ in range(stains))
+    return scales, tuple(draws.uniform(*shift) for _ in range(stains))
 
-    return three(1 - theta, 1 + theta), three(-theta, theta)
+
+def _draw_hed(draws: Draws, theta: float) -> tuple[Triple, Triple]:
+    return _draw(draws, (1 - theta, 1 + theta), (-theta, theta), 3)
 
 
 class HEDJitter(Transform):
@@ -81,25 +85,16 @@ class HEDJitter(Transform):
             >>> pathology.HEDJitter.get_params(0.0)
             ((1.0, 1.0, 1.0), (0.0, 0.0, 0.0))
         """
-        return _draw(_TORCH, _checked(theta))
+        return _draw_hed(_TORCH, _checked(theta))
 
     def _sample(self, draft: Draft) -> tuple[Triple, Triple]:
         draft.need_tile()
         if self.get_params is self._own_params:
-            return _draw(draft.call.draws, self.theta)
+            return _draw_hed(draft.call.draws, self.theta)
         return self._asked(draft, self.theta)  # type: ignore[no-any-return]
 
     def _draft(self, draft: Draft, params: tuple[Triple, Triple]) -> None:
         draft.adjust_hed(*params, self.clip)
-
-
-Pair = tuple[float, float]
-Numbers = tuple[float, ...]
-
-
-def _draw_stains(draws: Draws, scale: Pair, shift: Pair, stains: int) -> tuple[Numbers, Numbers]:
-    scales = tuple(draws.uniform(*scale) for _ in range(stains))
-    return scales, tuple(draws.uniform(*shift) for _ in range(stains))
 
 
 class StainJitter(Transform):
@@ -152,13 +147,10 @@ class StainJitter(Transform):
         background: str = "augment",
     ) -> None:
         super().__init__()
-        own = isinstance(matrix, str) and matrix == "macenko"
-        self.matrix = "macenko" if own else rows_of("matrix", matrix)
+        self.matrix = checked_matrix(matrix, like, residual, background)
         self.scale = range_of("scale", scale, 1.0)
         self.shift = range_of("shift", shift, 0.0)
-        self.like = chosen("like", like, LIKE)
-        self.residual = chosen("residual", residual, RESIDUAL)
-        self.background = chosen("background", background, BACKGROUND)
+        self.like, self.residual, self.background = like, residual, background
 
     @staticmethod
     def get_params(scale: Pair, shift: Pair, stains: int) -> tuple[Numbers, Numbers]:
@@ -169,13 +161,13 @@ class StainJitter(Transform):
             >>> pathology.StainJitter.get_params((1.0, 1.0), (0.0, 0.0), 2)
             ((1.0, 1.0), (0.0, 0.0))
         """
-        return _draw_stains(_TORCH, scale, shift, stains)
+        return _draw(_TORCH, scale, shift, stains)
 
     def _sample(self, draft: Draft) -> tuple[Numbers, Numbers]:
         draft.need_tile()
-        stains = stains_changed(2 if self.matrix == "macenko" else len(self.matrix), self.residual)
+        stains = stains_changed(self.matrix, self.residual)
         if self.get_params is self._own_params:
-            return _draw_stains(draft.call.draws, self.scale, self.shift, stains)
+            return _draw(draft.call.draws, self.scale, self.shift, stains)
         return self._asked(draft, self.scale, self.shift, stains)  # type: ignore[no-any-return]
 
     def _draft(self, draft: Draft, params: tuple[Numbers, Numbers]) -> None:

@@ -34,16 +34,14 @@ def tissue_stats(
 ) -> np.ndarray:
     """Compute colours, saturation, gray, white, black and sharpness of each tile, to separate tissue from glass.
 
-    Each tile is read once, while it is decoded, and all sums are integers. The results are the same for any number of
-    threads, on any machine. Gray and saturation are OpenCV's in 8 bits, ``COLOR_RGB2GRAY`` and channel 1 of
-    ``COLOR_RGB2HSV``.
+    The results are the same for any number of threads, on any machine. Gray and saturation are OpenCV's in 8 bits,
+    ``COLOR_RGB2GRAY`` and channel 1 of ``COLOR_RGB2HSV``.
 
     Args:
         images: RGB tiles of any sizes: PIL images, uint8 arrays (H, W, 3), uint8 tensors (..., 3, H, W) with a tile per
-            image; encoded images, as bytes, paths, open files or handles such as those of ``slide.lazy``, which are
-            read as RGB; or one array (N, H, W, 3) or tensor (N, 3, H, W). A :class:`fastaug.io.Slide` counts as the
-            stored tiles of its level 0, as :meth:`fastaug.io.Slide.tiles` returns them. A single one of these counts as
-            a list of one.
+            image; encoded images, as bytes, paths, open files or handles such as those of ``slide.lazy``; one of these,
+            an array (N, H, W, 3) or a tensor (N, 3, H, W). A :class:`fastaug.io.Slide` counts as all of its
+            :meth:`fastaug.io.Slide.tiles`.
         white: white pixels have all channels above it, from 0 to 255.
         black: black pixels have all channels below it, from 0 to 255.
         num_threads: number of tiles processed at a time; by default one per CPU that the process may use.

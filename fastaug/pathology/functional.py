@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
-import torch
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.progress import begun, ended
 from fastaug._image.types import ImageT
 from fastaug._names import publish
-from fastaug._program.stains import Rows, restained
-from fastaug.pathology._basis import BACKGROUND, LIKE, RESIDUAL, chosen, numbers_of, rows_of, stains_changed
+from fastaug._program.integers import integer
+from fastaug._program.stains import restained
+from fastaug.pathology._basis import BACKGROUND, LIKE, checked_matrix, numbers_of, stains_changed, three_of
 
 __all__ = ["adjust_hed", "adjust_stains", "dihedral", "quarter_turn"]
 
 
 def _index(name: str, number: Any, count: int) -> int:
-    try:
-        index = operator.index(number)
-    except TypeError:
-        raise TypeError(f"{name} should be an int, got {number!r}") from None
+    index = integer(name, number)
     if not 0 <= index < count:
         raise ValueError(f"{name} should be from 0 to {count - 1}, got {number!r}")
     return index
@@ -31,21 +25,6 @@ def _index(name: str, number: Any, count: int) -> int:
 
 #: The largest factor and shift of a stain.
 _MOST = 1e6
-
-
-def _stains(name: str, values: Any) -> tuple[float, float, float]:
-    """Return three numbers, for haematoxylin, eosin and DAB."""
-    if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray, torch.Tensor)):
-        raise TypeError(f"{name} should be a sequence of three numbers, got {values!r}")
-    if len(values) != 3:
-        raise ValueError(f"{name} should be three numbers, for haematoxylin, eosin and DAB, got {values!r}")
-    try:
-        first, second, third = (float(value) for value in values)
-    except TypeError:
-        raise TypeError(f"{name} should be a sequence of three numbers, got {values!r}") from None
-    if not all(abs(number) <= _MOST for number in (first, second, third)):
-        raise ValueError(f"{name} should be within 1e6 of zero, got {values!r}")
-    return first, second, third
 
 
 def adjust_hed(img: ImageT, alpha: Sequence[float], beta: Sequence[float], clip: bool = True) -> ImageT:
@@ -77,7 +56,7 @@ def adjust_hed(img: ImageT, alpha: Sequence[float], beta: Sequence[float], clip:
         (134, 73, 152)
     """
     draft = begun(img)
-    draft.adjust_hed(_stains("alpha", alpha), _stains("beta", beta), bool(clip))
+    draft.adjust_hed(three_of("alpha", alpha, _MOST), three_of("beta", beta, _MOST), bool(clip))
     return ended(draft, img)
 
 
@@ -110,12 +89,9 @@ def adjust_stains(
 
     Args:
         img: PIL image of mode RGB, uint8 array (H, W, 3), or uint8 tensor (..., 3, H, W).
-        matrix: rows of numbers, or a name, as for :class:`fastaug.pathology.StainJitter`.
+        matrix, like, residual, background: as for :class:`fastaug.pathology.StainJitter`.
         scale: a factor for each stain, two or three numbers, depending on the rows of the matrix and ``residual``.
         shift: a shift for each stain, added after the factors.
-        like: "tiatoolbox" or "albumentationsx".
-        residual: "project", "preserve" or "augment", as for :class:`fastaug.pathology.StainJitter`.
-        background: "augment" or "keep".
 
     Raises:
         TypeError: not such an image, or an argument of another type.
@@ -128,11 +104,8 @@ def adjust_stains(
         >>> adjust_stains(tile, "he", (1.1, 0.9), (0.0, 0.0)).getpixel((0, 0))
         (134, 78, 184)
     """
-    own = isinstance(matrix, str) and matrix == "macenko"
-    rows: Rows | str = "macenko" if own else rows_of("matrix", matrix)
-    chosen("like", like, LIKE)
-    chosen("background", background, BACKGROUND)
-    stains = stains_changed(2 if own else len(rows), chosen("residual", residual, RESIDUAL))
+    rows = checked_matrix(matrix, like, residual, background)
+    stains = stains_changed(rows, residual)
     scales, shifts = _as_many(stains, "scale", scale), _as_many(stains, "shift", shift)
     draft = begun(img)
     draft_stains(draft, rows, scales, shifts, like, residual, background)

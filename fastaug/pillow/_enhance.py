@@ -9,10 +9,7 @@ from fastaug._draft.progress import by_pillow
 
 
 def gaussian_blur(image: Any, radius: float | Sequence[float] = 2) -> Any:
-    """Blur by three box blurs in a row, as ``image.filter(ImageFilter.GaussianBlur(radius))`` does.
-
-    Args:
-        radius: standard deviation in pixels, or a pair of them along x and y.
+    """Blur by a standard deviation in pixels, as ``image.filter(ImageFilter.GaussianBlur(radius))`` does.
 
     Example:
         >>> from PIL import Image
@@ -25,10 +22,7 @@ def gaussian_blur(image: Any, radius: float | Sequence[float] = 2) -> Any:
 
 
 def box_blur(image: Any, radius: float | Sequence[float]) -> Any:
-    """Replace each pixel by the mean of a box around it, as ``image.filter(ImageFilter.BoxBlur(radius))`` does.
-
-    Args:
-        radius: pixels of the box on each side of its middle, fractions included, or a pair of them along x and y.
+    """Average over a box of so many pixels on each side, as ``image.filter(ImageFilter.BoxBlur(radius))`` does.
 
     Example:
         >>> from PIL import Image
@@ -41,10 +35,7 @@ def box_blur(image: Any, radius: float | Sequence[float]) -> Any:
 
 
 def brightness(image: Any, factor: float) -> Any:
-    """Blend with black, as ``ImageEnhance.Brightness(image).enhance(factor)`` does.
-
-    Args:
-        factor: any number. 1 returns the image unchanged, 0 returns black.
+    """Blend with black, the result of factor 0, as ``ImageEnhance.Brightness(image).enhance(factor)`` does.
 
     Example:
         >>> from PIL import Image
@@ -55,10 +46,7 @@ def brightness(image: Any, factor: float) -> Any:
 
 
 def contrast(image: Any, factor: float) -> Any:
-    """Blend with the mean gray, as ``ImageEnhance.Contrast(image).enhance(factor)`` does.
-
-    Args:
-        factor: any number. 1 returns the image unchanged, 0 returns the mean gray.
+    """Blend with the mean gray, the result of factor 0, as ``ImageEnhance.Contrast(image).enhance(factor)`` does.
 
     Example:
         >>> from PIL import Image
@@ -69,10 +57,7 @@ def contrast(image: Any, factor: float) -> Any:
 
 
 def color(image: Any, factor: float) -> Any:
-    """Blend with the gray of each pixel, as ``ImageEnhance.Color(image).enhance(factor)`` does.
-
-    Args:
-        factor: any number. 1 returns the image unchanged, 0 returns a gray image.
+    """Blend with the gray of each pixel, the result of factor 0, as ``ImageEnhance.Color(image).enhance(factor)`` does.
 
     Example:
         >>> from PIL import Image
@@ -83,10 +68,7 @@ def color(image: Any, factor: float) -> Any:
 
 
 def sharpness(image: Any, factor: float) -> Any:
-    """Blend with the smoothed image, as ``ImageEnhance.Sharpness(image).enhance(factor)`` does.
-
-    Args:
-        factor: any number. 1 returns the image unchanged, 0 returns the smoothed image.
+    """Blend with the smoothed image, the result of factor 0, as ``ImageEnhance.Sharpness(image).enhance(factor)`` does.
 
     Example:
         >>> from PIL import Image

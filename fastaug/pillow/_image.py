@@ -11,10 +11,7 @@ from fastaug._draft.progress import by_pillow
 
 
 def point(image: Any, lut: Sequence[float] | Callable[[int], float], mode: str | None = None) -> Any:
-    """Look up samples in a table, as ``image.point`` does. Pillow computes it.
-
-    Args:
-        lut: 256 values for each channel, or a function of a sample.
+    """Look up samples in a table, or apply a function to each, as ``image.point`` does. Pillow computes it.
 
     Example:
         >>> from PIL import Image
@@ -54,10 +51,7 @@ def transpose(image: Any, method: int) -> Any:
 
 
 def crop(image: Any, box: Sequence[float] | None = None) -> Any:
-    """Cut out a box, as ``image.crop`` does, with zeros where it lies outside the image.
-
-    Args:
-        box: (left, upper, right, lower) in pixels, which are rounded. None is the whole image.
+    """Cut out (left, upper, right, lower), with zeros outside the image, as ``image.crop`` does.
 
     Example:
         >>> from PIL import Image
@@ -74,12 +68,9 @@ def resize(
     box: Sequence[float] | None = None,
     reducing_gap: float | None = None,
 ) -> Any:
-    """Resize as ``image.resize`` does.
+    """Resize to (width, height), as ``image.resize`` does.
 
     Pillow computes it if ``box`` is a part of the image, or if ``reducing_gap`` has an effect.
-
-    Args:
-        size: (width, height).
 
     Example:
         >>> from PIL import Image
@@ -98,12 +89,7 @@ def rotate(
     translate: Sequence[float] | None = None,
     fillcolor: float | tuple[float, ...] | str | None = None,
 ) -> Any:
-    """Rotate counter-clockwise, as ``image.rotate`` does.
-
-    Args:
-        angle: in degrees.
-        center: (x, y) in pixels. None is the middle.
-        translate: (x, y) in pixels, applied after the rotation.
+    """Rotate counter-clockwise by degrees, as ``image.rotate`` does.
 
     Example:
         >>> from PIL import Image
@@ -124,11 +110,7 @@ def transform(
 ) -> Any:
     """Map each pixel of the result to a place of the image, as ``image.transform`` does.
 
-    The core computes AFFINE, PERSPECTIVE and EXTENT by the given coefficients, and Pillow computes other methods.
-
-    Args:
-        size: (width, height) of the result.
-        data: for AFFINE, the six coefficients of a map from output to input pixels.
+    The core computes AFFINE, PERSPECTIVE and EXTENT, and Pillow computes other methods.
 
     Example:
         >>> from PIL import Image

@@ -22,10 +22,7 @@ def solarize(image: Any, threshold: float = 128) -> Any:
 
 
 def posterize(image: Any, bits: int) -> Any:
-    """Keep the upper bits of samples, as ``ImageOps.posterize`` does.
-
-    Args:
-        bits: number of bits to keep, 1 to 8.
+    """Keep the upper bits of samples, 1 to 8 of them, as ``ImageOps.posterize`` does.
 
     Example:
         >>> from PIL import Image
@@ -37,9 +34,6 @@ def posterize(image: Any, bits: int) -> Any:
 
 def equalize(image: Any, mask: Image.Image | None = None) -> Any:
     """Flatten the histogram of each channel, as ``ImageOps.equalize`` does. Mode P becomes RGB.
-
-    Args:
-        mask: image of mode 1 or L whose nonzero pixels are counted. None counts all pixels.
 
     Example:
         >>> from PIL import Image
@@ -56,11 +50,7 @@ def autocontrast(
     mask: Image.Image | None = None,
     preserve_tone: bool = False,
 ) -> Any:
-    """Stretch each channel to 0..255, as ``ImageOps.autocontrast`` does.
-
-    Args:
-        cutoff: percentage of the pixels to clip at each end, or a pair for the darkest and the lightest.
-        mask: image of mode 1 or L whose nonzero pixels are counted. None counts all pixels.
+    """Stretch each channel to 0..255, with a cutoff in percent of pixels, as ``ImageOps.autocontrast`` does.
 
     Example:
         >>> from PIL import Image
@@ -129,10 +119,9 @@ def exif_transpose(image: Any) -> Any:
 
 
 def crop_border(image: Any, border: int | tuple[int, ...] = 0) -> Any:
-    """Remove a border, as ``ImageOps.crop`` does.
+    """Remove a border of pixels, as ``ImageOps.crop`` does.
 
-    Args:
-        border: pixels: one number, (left and right, top and bottom), or (left, top, right, bottom).
+    It is one number, (left and right, top and bottom), or (left, top, right, bottom).
 
     Example:
         >>> from PIL import Image
@@ -151,11 +140,6 @@ def fit(
 ) -> Any:
     """Crop to the aspect ratio of ``size`` and resize to it, as ``ImageOps.fit`` does. Pillow computes it if it crops.
 
-    Args:
-        size: (width, height).
-        bleed: fraction of the image to cut off at each side first, below 0.5.
-        centering: fractions of the excess to crop on the left and at the top.
-
     Example:
         >>> from PIL import Image
         >>> fit(Image.new("L", (40, 30)), (8, 8)).size
@@ -167,9 +151,6 @@ def fit(
 def contain(image: Any, size: Sequence[int], method: int = Image.Resampling.BICUBIC) -> Any:
     """Resize to the largest size within ``size``, keeping the aspect ratio, as ``ImageOps.contain`` does.
 
-    Args:
-        size: (width, height).
-
     Example:
         >>> from PIL import Image
         >>> contain(Image.new("L", (40, 30)), (8, 8)).size
@@ -180,9 +161,6 @@ def contain(image: Any, size: Sequence[int], method: int = Image.Resampling.BICU
 
 def cover(image: Any, size: Sequence[int], method: int = Image.Resampling.BICUBIC) -> Any:
     """Resize to the smallest size that covers ``size``, keeping the aspect ratio, as ``ImageOps.cover`` does.
-
-    Args:
-        size: (width, height).
 
     Example:
         >>> from PIL import Image
@@ -201,11 +179,6 @@ def pad(
 ) -> Any:
     """Resize like :func:`contain`, on a canvas of exactly ``size``, as ``ImageOps.pad`` does.
 
-    Args:
-        size: (width, height).
-        color: colour of the canvas. None is zeros.
-        centering: fractions of the empty space to leave on the left and at the top.
-
     Example:
         >>> from PIL import Image
         >>> pad(Image.new("L", (40, 30)), (8, 8), color=9).getpixel((0, 0))
@@ -217,9 +190,6 @@ def pad(
 def scale(image: Any, factor: float, resample: int = Image.Resampling.BICUBIC) -> Any:
     """Resize by a factor, as ``ImageOps.scale`` does.
 
-    Args:
-        factor: a number above 0.
-
     Example:
         >>> from PIL import Image
         >>> scale(Image.new("L", (40, 30)), 0.5).size
@@ -229,11 +199,7 @@ def scale(image: Any, factor: float, resample: int = Image.Resampling.BICUBIC) -
 
 
 def expand(image: Any, border: int | tuple[int, ...] = 0, fill: str | int | tuple[int, ...] = 0) -> Any:
-    """Add a border, as ``ImageOps.expand`` does.
-
-    Args:
-        border: pixels: one number, (left and right, top and bottom), or (left, top, right, bottom).
-        fill: colour of the border.
+    """Add a border of pixels, given as for :func:`crop_border`, as ``ImageOps.expand`` does.
 
     Example:
         >>> from PIL import Image

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from fastaug import _C
 from fastaug._draft.draft import Draft
-from fastaug._draft.draws import Draws
+from fastaug._draft.draws import Draws, drawn_from
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.replaced import TransformDraft
 from fastaug._program.eager import addressable, traced
@@ -88,13 +88,6 @@ class AugMix(Transform):
     def _sample_dirichlet(self, params: Tensor) -> Tensor:
         return torch._sample_dirichlet(params)
 
-    def _draw_shares(self, draws: Draws, alphas: list[float], count: int, device: torch.device) -> Tensor:
-        params = torch.tensor(alphas, device=device).expand(count, -1)
-        own = getattr(self._sample_dirichlet, "__func__", None) is _sample_dirichlet
-        if own and draws.generator is not None and device.type == "cpu":
-            return torch._sample_dirichlet(params, draws.generator)
-        return self._sample_dirichlet(params)
-
     def _sample(self, draft: Draft) -> Drawn:
         check_fill(self.fill, draft)
         draws = draft.call.draws
@@ -104,10 +97,7 @@ class AugMix(Transform):
         draft.load()  # torchvision makes a tensor of the image before it draws
         own = draft.kind == draft.source == TENSOR and draft.device is None
         device = draft.image.device if own else _CPU
-        draws.release()
-        shares = self._draw_shares(draws, [self.alpha, self.alpha], count, device)
-        weights = self._draw_shares(draws, [self.alpha] * self.mixture_width, count, device)
-        weights = weights * shares[:, 1].view([count, -1])
+        shares, weights = draw_weights(self, draws, count, device)
         chains = (self._draw_chain(draws, table) for _ in range(self.mixture_width))
         if shares.dtype is weights.dtype is torch.get_default_dtype() and not draft.call.traced:
             return shares.tolist(), weights.tolist(), chains
@@ -175,6 +165,22 @@ class AugMix(Transform):
 
 
 _sample_dirichlet = AugMix._sample_dirichlet
+
+
+def draw_weights(transform: Any, draws: Draws, count: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Draw for each image the shares of it and of the mixture, and the weights of the chains."""
+    draws.release()
+    own = getattr(transform._sample_dirichlet, "__func__", None) is _sample_dirichlet
+    generator = drawn_from(draws.generator)
+
+    def draw(length: int) -> Any:
+        params = torch.tensor([transform.alpha] * length, device=device).expand(count, -1)
+        if own and generator and params.is_cpu:
+            return torch._sample_dirichlet(params, **generator)
+        return transform._sample_dirichlet(params)
+
+    shares, weights = draw(2), draw(transform.mixture_width)
+    return shares, weights * shares[:, 1].reshape([count, -1])
 
 
 def mixed_natively(image: Tensor, chains: list[Tensor], weights: list[float]) -> Tensor | None:

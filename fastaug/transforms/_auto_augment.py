@@ -39,32 +39,22 @@ _MAX_DRAFT = MAX_OPS // 4
 
 _TORCH = TorchDraws()
 
-_NO_SHIFT = (0, 0)
-_NO_SHEAR = (0.0, 0.0)
+
+def _shear(draft: Draft, across: float, down: float, interpolation: Any, fill: Any) -> None:
+    angles = math.degrees(math.atan(across)), math.degrees(math.atan(down))
+    draft.affine(0.0, (0, 0), 1.0, angles, interpolation, fill, (0, 0))
 
 
-def _shear_x(draft: Draft, magnitude: float, interpolation: Any, fill: Any) -> None:
-    draft.affine(0.0, _NO_SHIFT, 1.0, (math.degrees(math.atan(magnitude)), 0.0), interpolation, fill, (0, 0))
-
-
-def _shear_y(draft: Draft, magnitude: float, interpolation: Any, fill: Any) -> None:
-    draft.affine(0.0, _NO_SHIFT, 1.0, (0.0, math.degrees(math.atan(magnitude))), interpolation, fill, (0, 0))
-
-
-def _translate_x(draft: Draft, magnitude: float, interpolation: Any, fill: Any) -> None:
-    draft.affine(0.0, (int(magnitude), 0), 1.0, _NO_SHEAR, interpolation, fill, None)
-
-
-def _translate_y(draft: Draft, magnitude: float, interpolation: Any, fill: Any) -> None:
-    draft.affine(0.0, (0, int(magnitude)), 1.0, _NO_SHEAR, interpolation, fill, None)
+def _translate(draft: Draft, across: float, down: float, interpolation: Any, fill: Any) -> None:
+    draft.affine(0.0, (int(across), int(down)), 1.0, (0.0, 0.0), interpolation, fill, None)
 
 
 _OPS: dict[str, Callable[[Draft, float, Any, Any], None]] = {
     "Identity": lambda draft, magnitude, interpolation, fill: None,
-    "ShearX": _shear_x,
-    "ShearY": _shear_y,
-    "TranslateX": _translate_x,
-    "TranslateY": _translate_y,
+    "ShearX": lambda draft, magnitude, *how: _shear(draft, magnitude, 0.0, *how),
+    "ShearY": lambda draft, magnitude, *how: _shear(draft, 0.0, magnitude, *how),
+    "TranslateX": lambda draft, magnitude, *how: _translate(draft, magnitude, 0.0, *how),
+    "TranslateY": lambda draft, magnitude, *how: _translate(draft, 0.0, magnitude, *how),
     "Rotate": lambda draft, magnitude, interpolation, fill: draft.rotate(magnitude, interpolation, False, None, fill),
     "Brightness": lambda draft, magnitude, interpolation, fill: draft.adjust_brightness(1.0 + magnitude),
     "Color": lambda draft, magnitude, interpolation, fill: draft.adjust_saturation(1.0 + magnitude),
@@ -297,8 +287,7 @@ class RandAugment(_Policy):
         num_ops: how many.
         magnitude: their strength, below ``num_magnitude_bins``.
         num_magnitude_bins: how many strengths there are.
-        interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors), for ops of geometry.
-        fill: colour of what lies outside the image: a number, one per channel, or None for 0.
+        interpolation, fill: as in :class:`AutoAugment`.
 
     Raises:
         IndexError: when called, ``magnitude`` is out of range.
@@ -353,8 +342,7 @@ class TrivialAugmentWide(_Policy):
 
     Args:
         num_magnitude_bins: how many strengths there are.
-        interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors), for ops of geometry.
-        fill: colour of what lies outside the image: a number, one per channel, or None for 0.
+        interpolation, fill: as in :class:`AutoAugment`.
 
     Example:
         >>> import fastaug.transforms as T

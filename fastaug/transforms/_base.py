@@ -6,7 +6,8 @@ import numbers
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import torch
 from torch import nn
@@ -31,8 +32,13 @@ class Transform(Shown, nn.Module):
     #: Names of the parameters that `_sample` draws. It returns a tuple of them, or the only one.
     _drawn: tuple[str, ...] = ()
 
-    #: Names of the attributes that the repr shows.
+    #: The attributes that the repr shows. Of "name.value" it shows the value of an enumeration.
     _shown: tuple[str, ...] = ()
+
+    #: The values with which it shows none of these.
+    _unless: ClassVar[dict[str, Any]] = {}
+
+    _separator = ", "
 
     #: The class's own get_params. If a user has replaced it, the replacement is called.
     _own_params: Any = None
@@ -78,14 +84,17 @@ class Transform(Shown, nn.Module):
     def __repr__(self) -> str:
         if not self._shown:
             return super().__repr__()
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)}' for name in self._shown)})"
+        found = {name: attrgetter(name)(self) for name in self._shown}
+        shown = [name for name, value in found.items() if name not in self._unless or value != self._unless[name]]
+        text = self._separator.join(f"{name.removesuffix('.value')}={found[name]}" for name in shown)
+        return f"{type(self).__name__}({text})"
 
 
 class RandomTransform(Transform):
     """The base of transforms that do one thing with probability ``p``."""
 
     _drawn = ("applied",)
-    _shown = ("p",)
+    _shown: tuple[str, ...] = ("p",)
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
@@ -137,6 +146,11 @@ def check_ranges(scale: Any, ratio: Any, pairs: bool = False) -> None:
             raise TypeError(f"{name} should be a sequence{' of two floats' * pairs}. Got {given!r}")
     if scale[0] > scale[1] or ratio[0] > ratio[1]:
         warnings.warn("Scale and ratio should be of kind (min, max)", stacklevel=3)
+
+
+def check_padding_mode(mode: Any) -> None:
+    if mode not in ("constant", "edge", "reflect", "symmetric"):
+        raise ValueError(f"Padding mode should be either constant, edge, reflect or symmetric, got {mode!r}")
 
 
 def fill_of(fill: Any, kind: int, channels: int) -> Any:

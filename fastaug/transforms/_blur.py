@@ -16,6 +16,14 @@ __all__ = ["GaussianBlur"]
 _TORCH = TorchDraws()
 
 
+def checked_kernel(kernel_size: Any) -> Any:
+    """Return the two sides of a kernel, which are odd."""
+    sides = setup_size(kernel_size, "Kernel size should be a tuple/list of two integers")
+    if any(size <= 0 or size % 2 == 0 for size in sides):
+        raise ValueError(f"Kernel size value should be an odd and positive number. Got {kernel_size}")
+    return sides
+
+
 class GaussianBlur(Transform):
     """The image blurred by a Gaussian of random width.
 
@@ -41,9 +49,7 @@ class GaussianBlur(Transform):
 
     def __init__(self, kernel_size: int | Sequence[int], sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
         super().__init__()
-        self.kernel_size = setup_size(kernel_size, "Kernel size should be a tuple/list of two integers")
-        if any(size <= 0 or size % 2 == 0 for size in self.kernel_size):
-            raise ValueError(f"Kernel size value should be an odd and positive number. Got {kernel_size}")
+        self.kernel_size = checked_kernel(kernel_size)
         pair: Any = sigma
         if isinstance(sigma, numbers.Number):
             if pair <= 0:

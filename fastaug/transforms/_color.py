@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import numbers
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -28,6 +30,9 @@ __all__ = [
 Range = tuple[float, float]
 Factors = tuple[list[int], float | None, float | None, float | None, float | None]
 
+#: The methods of drafts that ColorJitter calls, which are functions of v2 too.
+ADJUSTMENTS = ("adjust_brightness", "adjust_contrast", "adjust_saturation", "adjust_hue")
+
 _TORCH = TorchDraws()
 
 
@@ -39,8 +44,7 @@ class ColorJitter(Transform):
 
     Args:
         brightness: x for factors in [max(0, 1 - x), 1 + x], or (low, high).
-        contrast: as ``brightness``.
-        saturation: as ``brightness``.
+        contrast, saturation: as ``brightness``.
         hue: x for shifts in [-x, x], or (low, high); within [-0.5, 0.5].
 
     Raises:
@@ -65,34 +69,10 @@ class ColorJitter(Transform):
         hue: float | Range = 0,
     ) -> None:
         super().__init__()
-        self.brightness = self._check_input(brightness, "brightness")
-        self.contrast = self._check_input(contrast, "contrast")
-        self.saturation = self._check_input(saturation, "saturation")
-        self.hue = self._check_input(hue, "hue", center=0, bound=(-0.5, 0.5), clip_first_on_zero=False)
-
-    def _check_input(
-        self,
-        value: Any,
-        name: str,
-        center: float = 1,
-        bound: Range = (0, float("inf")),
-        clip_first_on_zero: bool = True,
-    ) -> Range | None:
-        """Return the range of factors, or None for the neutral one alone."""
-        if isinstance(value, numbers.Number):
-            number: Any = value
-            if number < 0:
-                raise ValueError(f"If {name} is a single number, it must be non negative. Got {value}.")
-            low, high = center - float(number), center + float(number)
-            if clip_first_on_zero:
-                low = max(low, 0.0)
-        elif isinstance(value, (tuple, list)) and len(value) == 2:
-            low, high = float(value[0]), float(value[1])
-        else:
-            raise TypeError(f"{name} should be a single number or a list/tuple with length 2. Got {value!r}.")
-        if not bound[0] <= low <= high <= bound[1]:
-            raise ValueError(f"{name} values should be between {bound}, but got {[low, high]}.")
-        return None if low == high == center else (low, high)
+        self.brightness = factors_of("brightness", brightness)
+        self.contrast = factors_of("contrast", contrast)
+        self.saturation = factors_of("saturation", saturation)
+        self.hue = factors_of("hue", hue)
 
     @staticmethod
     def get_params(
@@ -119,17 +99,8 @@ class ColorJitter(Transform):
     def _draft(self, draft: Draft, params: Factors) -> None:
         order, *factors = params
         for which in order:
-            factor = factors[which]
-            if factor is None:
-                continue
-            if which == 0:
-                draft.adjust_brightness(factor)
-            elif which == 1:
-                draft.adjust_contrast(factor)
-            elif which == 2:
-                draft.adjust_saturation(factor)
-            else:
-                draft.adjust_hue(factor)
+            if factors[which] is not None:
+                getattr(draft, ADJUSTMENTS[which])(factors[which])
 
     def _packed(self) -> recipe.Packed:
         ranges = (self.brightness, self.contrast, self.saturation, self.hue)
@@ -146,6 +117,27 @@ def draw_factors(
         None if saturation is None else draws.uniform(saturation[0], saturation[1]),
         None if hue is None else draws.uniform(hue[0], hue[1]),
     )
+
+
+def factors_of(name: str, value: Any, v2: bool = False) -> Range | None:
+    """Return the range of factors, or None for the neutral one alone. Types and words are torchvision's."""
+    neutral, bound = (0, (-0.5, 0.5)) if name == "hue" else (1, (0, math.inf))
+    number: Any = (int, float) if v2 else numbers.Number
+    if isinstance(value, number):
+        if value < 0:
+            raise ValueError(f"If {name} is a single number, it must be non negative. Got {value}.")
+        low, high = neutral - float(value), neutral + float(value)
+        if name != "hue":
+            low = max(low, 0.0)
+    elif isinstance(value, Sequence if v2 else (tuple, list)) and len(value) == 2:
+        low, high = float(value[0]), float(value[1])
+    elif v2:
+        raise TypeError(f"{name}={value} should be a single number or a sequence with length 2.")
+    else:
+        raise TypeError(f"{name} should be a single number or a list/tuple with length 2. Got {value!r}.")
+    if not bound[0] <= low <= high <= bound[1]:
+        raise ValueError(f"{name} values should be between {bound}{' and increasing' * v2}, but got {[low, high]}.")
+    return None if low == high == neutral else (low, high)
 
 
 class Grayscale(Transform):
@@ -205,20 +197,36 @@ class RandomGrayscale(RandomTransform):
         return "RandomGrayscale", recipe.chance(self.p)
 
 
-class _RandomColor(RandomTransform):
-    """One adjustment with probability ``p``."""
+class RandomColor(RandomTransform):
+    """The base of single adjustments with probability ``p``. `_shown` names the number that it takes, if any, and p."""
+
+    #: The name of the method of drafts, which is the function's too.
+    _method: str
+    _separator = ","
 
     def _sample(self, draft: Draft) -> bool:
         # Compared in float64, as torchvision does here; its other transforms compare in float32.
         return bool(draft.call.draws.rand() < self.p)
 
-    def _packed_with(self, number: Any = 0) -> recipe.Packed:
-        """Return the recipe's step, with the number that the adjustment takes."""
-        is_float = type(recipe.number(number)) is float
-        return "RandomAdjustment", type(self).__name__, float(recipe.number(self.p)), float(number), is_float
+    def _adjust(self, draft: Draft) -> None:
+        adjust = getattr(draft, self._method)
+        if len(self._shown) == 1:
+            adjust()
+        else:
+            adjust(getattr(self, self._shown[0]))
+
+    def _packed_with(self) -> recipe.Packed:
+        return adjustment_step(self, self._shown[:-1], float(recipe.number(self.p)))
 
 
-class RandomInvert(_RandomColor):
+def adjustment_step(transform: Any, numbers: tuple[str, ...], p: float) -> recipe.Packed:
+    """Return the recipe's step of a single adjustment, with the number that it takes, if any."""
+    number = getattr(transform, numbers[0]) if numbers else 0
+    is_float = type(recipe.number(number)) is float
+    return "RandomAdjustment", type(transform).__name__, p, float(number), is_float
+
+
+class RandomInvert(RandomColor):
     """The image inverted with probability ``p``: white becomes black.
 
     Raises:
@@ -232,18 +240,15 @@ class RandomInvert(_RandomColor):
         tensor([[[255, 200,   0]]], dtype=torch.uint8)
     """
 
-    def _adjust(self, draft: Draft) -> None:
-        draft.invert()
-
-    _packed = _RandomColor._packed_with
+    _method = "invert"
+    _packed = RandomColor._packed_with
 
 
-class RandomPosterize(_RandomColor):
+class RandomPosterize(RandomColor):
     """The image with fewer bits per sample, with probability ``p``.
 
     Args:
         bits: how many of the 8 bits stay.
-        p: probability.
 
     Raises:
         TypeError: when it happens to something other than an image of 1 or 3 channels.
@@ -257,26 +262,23 @@ class RandomPosterize(_RandomColor):
         tensor([[[  0,  64, 192]]], dtype=torch.uint8)
     """
 
+    _method = "posterize"
+    _shown = ("bits", "p")
+
     def __init__(self, bits: int, p: float = 0.5) -> None:
         super().__init__(p)
         self.bits = bits
 
-    def _adjust(self, draft: Draft) -> None:
-        draft.posterize(self.bits)
-
     def _packed(self) -> recipe.Packed:
-        return self._packed_with(recipe.whole(self.bits))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(bits={self.bits},p={self.p})"
+        recipe.whole(self.bits)
+        return self._packed_with()
 
 
-class RandomSolarize(_RandomColor):
+class RandomSolarize(RandomColor):
     """The image with all samples from a threshold on inverted, with probability ``p``.
 
     Args:
         threshold: smallest sample that is inverted.
-        p: probability.
 
     Raises:
         TypeError: when it happens to something other than an image of 1 or 3 channels.
@@ -289,26 +291,21 @@ class RandomSolarize(_RandomColor):
         tensor([[[127, 127,   0]]], dtype=torch.uint8)
     """
 
+    _method = "solarize"
+    _shown = ("threshold", "p")
+
     def __init__(self, threshold: float, p: float = 0.5) -> None:
         super().__init__(p)
         self.threshold = threshold
 
-    def _adjust(self, draft: Draft) -> None:
-        draft.solarize(self.threshold)
-
-    def _packed(self) -> recipe.Packed:
-        return self._packed_with(self.threshold)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(threshold={self.threshold},p={self.p})"
+    _packed = RandomColor._packed_with
 
 
-class RandomAdjustSharpness(_RandomColor):
+class RandomAdjustSharpness(RandomColor):
     """The image sharpened or smoothed with probability ``p``.
 
     Args:
         sharpness_factor: 0 is smooth, 1 the image itself, 2 twice as sharp.
-        p: probability.
 
     Raises:
         TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
@@ -321,21 +318,17 @@ class RandomAdjustSharpness(_RandomColor):
         tensor([ 0, 95,  0], dtype=torch.uint8)
     """
 
+    _method = "adjust_sharpness"
+    _shown = ("sharpness_factor", "p")
+
     def __init__(self, sharpness_factor: float, p: float = 0.5) -> None:
         super().__init__(p)
         self.sharpness_factor = sharpness_factor
 
-    def _adjust(self, draft: Draft) -> None:
-        draft.adjust_sharpness(self.sharpness_factor)
-
-    def _packed(self) -> recipe.Packed:
-        return self._packed_with(self.sharpness_factor)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(sharpness_factor={self.sharpness_factor},p={self.p})"
+    _packed = RandomColor._packed_with
 
 
-class RandomAutocontrast(_RandomColor):
+class RandomAutocontrast(RandomColor):
     """Each channel stretched to the full range with probability ``p``.
 
     Raises:
@@ -349,13 +342,11 @@ class RandomAutocontrast(_RandomColor):
         tensor([[[  0, 127, 255]]], dtype=torch.uint8)
     """
 
-    def _adjust(self, draft: Draft) -> None:
-        draft.autocontrast()
-
-    _packed = _RandomColor._packed_with
+    _method = "autocontrast"
+    _packed = RandomColor._packed_with
 
 
-class RandomEqualize(_RandomColor):
+class RandomEqualize(RandomColor):
     """The histogram of each channel flattened with probability ``p``.
 
     Raises:
@@ -369,7 +360,5 @@ class RandomEqualize(_RandomColor):
         tensor([ 0, 32, 64, 96], dtype=torch.uint8)
     """
 
-    def _adjust(self, draft: Draft) -> None:
-        draft.equalize()
-
-    _packed = _RandomColor._packed_with
+    _method = "equalize"
+    _packed = RandomColor._packed_with

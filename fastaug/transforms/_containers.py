@@ -102,7 +102,6 @@ class RandomApply(Transform):
 
     Args:
         transforms: list of transforms, or an ``nn.ModuleList``.
-        p: probability.
 
     Example:
         >>> import fastaug.transforms as T

@@ -137,8 +137,7 @@ class Normalize(Transform):
     """(image - mean) / std for each channel of a float tensor.
 
     Args:
-        mean: one mean per channel; a sequence or a tensor.
-        std: one standard deviation per channel; a sequence or a tensor.
+        mean, std: one number per channel; a sequence or a tensor.
         inplace: write into the tensor that is given.
 
     Raises:

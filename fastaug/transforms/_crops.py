@@ -235,8 +235,7 @@ class RandomResizedCrop(Transform):
         size: (height, width), or a number or sequence of one for a square.
         scale: range of the area, as a share of the image's.
         ratio: range of width / height.
-        interpolation: as in :class:`Resize`.
-        antialias: as in :class:`Resize`.
+        interpolation, antialias: as in :class:`Resize`.
 
     Raises:
         TypeError: ``scale`` or ``ratio`` is not a sequence.

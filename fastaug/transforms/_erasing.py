@@ -57,7 +57,6 @@ class RandomErasing(Transform):
     the top row and left column. If no box fits, the image stays as it is.
 
     Args:
-        p: probability.
         scale: range of the area, as a share of the image's.
         ratio: range of height / width.
         value: what is written: a number, one per channel, or "random" for normally distributed noise.
@@ -134,7 +133,7 @@ class RandomErasing(Transform):
             image = draft.flush()
             need_shape(image, "img")
             channels, height, width = image.shape[-3], image.shape[-2], image.shape[-1]
-        _check_count(values, channels)
+        check_count(values, channels)
         if not own:
             asked: Drawn = self._asked(draft, image, scale=self.scale, ratio=self.ratio, value=values)
             return asked
@@ -156,7 +155,7 @@ class RandomErasing(Transform):
         if draft.stored and params[4] is None and type(self.inplace) is bool:
             top, left, height, width = _inside(params, draft)
             values = self._values()
-            _check_count(values, draft.channels)
+            check_count(values, draft.channels)
             if not (height and width) or (values is not None and draft.erase(top, left, height, width, values)):
                 return
         draft.apart(partial(self._overwrite, params))
@@ -179,7 +178,7 @@ class RandomErasing(Transform):
         need_shape(image, "img")
         channels = image.shape[-3]
         values = self._values()
-        _check_count(values, channels)
+        check_count(values, channels)
         if not isinstance(image, Tensor):
             raise TypeError(f"img should be Tensor Image. Got {type(image)}")
         filling: Any = noise
@@ -198,7 +197,7 @@ class RandomErasing(Transform):
             draft.reset(tensor_fallback.erase(image, top, left, height, width, filling, self.inplace or fresh))
 
 
-def _check_count(values: list[float] | None, channels: int) -> None:
+def check_count(values: list[float] | None, channels: int) -> None:
     if values is not None and len(values) not in (1, channels):
         raise ValueError(
             f"If value is a sequence, it should have either a single value or {channels} (number of input "

@@ -89,7 +89,6 @@ def to_grayscale(img: Image.Image, num_output_channels: int = 1) -> Image.Image:
     """A PIL image in gray: mode L, or RGB with equal bands.
 
     Args:
-        img: PIL image.
         num_output_channels: 1 or 3.
 
     Raises:

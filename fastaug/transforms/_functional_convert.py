@@ -81,9 +81,6 @@ def to_tensor(pic: Image.Image | Array) -> Tensor:
 def pil_to_tensor(pic: Image.Image) -> Tensor:
     """A PIL image as a CHW tensor of the same samples, uint8 for 8-bit modes. The result is a view of HWC memory.
 
-    Args:
-        pic: PIL image.
-
     Raises:
         TypeError: not a PIL image.
 
@@ -101,7 +98,6 @@ def convert_image_dtype(image: Tensor, dtype: torch.dtype = torch.float) -> Tens
     Floating point images are in [0, 1], integer images in [0, largest value of the dtype].
 
     Args:
-        image: tensor.
         dtype: dtype of the result.
 
     Raises:
@@ -143,8 +139,7 @@ def normalize(tensor: Tensor, mean: Sequence[float], std: Sequence[float], inpla
 
     Args:
         tensor: float tensor of shape (..., channels, height, width).
-        mean: one mean per channel; a sequence or a tensor.
-        std: one standard deviation per channel; a sequence or a tensor.
+        mean, std: one number per channel; a sequence or a tensor.
         inplace: write into ``tensor`` and return it.
 
     Raises:

@@ -28,7 +28,6 @@ def resize(
     """The image in another size. The same object comes back when the size does not change.
 
     Args:
-        img: image.
         size: (height, width); or an int or sequence of one for the shorter side, keeping the proportions.
         interpolation: any mode on PIL images and arrays; NEAREST, NEAREST_EXACT, BILINEAR or BICUBIC on tensors.
             NEAREST on tensors follows torch's rule for the source pixel, elsewhere Pillow's.
@@ -54,7 +53,6 @@ def pad(
     """The image with a border.
 
     Args:
-        img: image.
         padding: pixels on all sides, or (left and right, top and bottom), or (left, top, right, bottom). Negative
             ones crop.
         fill: colour of a constant border: a number, or one per channel (not on tensors).
@@ -77,11 +75,8 @@ def crop(img: ImageT, top: int, left: int, height: int, width: int) -> ImageT:
     """A box of the image, with zeros where it reaches beyond. A box inside a tensor is a view of it.
 
     Args:
-        img: image.
-        top: first row.
-        left: first column.
-        height: rows.
-        width: columns.
+        top, left: first row and column.
+        height, width: rows and columns.
 
     Raises:
         TypeError: not an image.
@@ -100,7 +95,6 @@ def center_crop(img: ImageT, output_size: int | Sequence[int]) -> ImageT:
     """The middle of the image, with zeros around it where it is smaller than that.
 
     Args:
-        img: image.
         output_size: (height, width), or an int or sequence of one for a square.
 
     Raises:
@@ -129,14 +123,10 @@ def resized_crop(
     """A box of the image, resized. Pixels outside the box do not count.
 
     Args:
-        img: image.
-        top: first row.
-        left: first column.
-        height: rows.
-        width: columns.
+        top, left: first row and column.
+        height, width: rows and columns.
         size: as in :func:`resize`.
-        interpolation: as in :func:`resize`.
-        antialias: as in :func:`resize`.
+        interpolation, antialias: as in :func:`resize`.
 
     Raises:
         TypeError: wrong type of image or interpolation.
@@ -192,7 +182,6 @@ def rotate(
     """The image rotated.
 
     Args:
-        img: image.
         angle: degrees, counter-clockwise.
         interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors).
         expand: enlarge the image so that all of it stays visible; supposes rotation about the centre.
@@ -224,7 +213,6 @@ def affine(
     """The image rotated, scaled and sheared about its middle, then moved. Its size stays.
 
     Args:
-        img: image.
         angle: degrees, clockwise.
         translate: (right, down) in pixels.
         scale: scale, above 0.
@@ -255,11 +243,9 @@ def perspective(
     """The image in the perspective that takes four points of it to four others. Its size stays.
 
     Args:
-        img: image.
         startpoints: four points [x, y] of the image, such as its corners.
         endpoints: where they go.
-        interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors).
-        fill: colour of what lies outside the image: a number, one per channel, or None for 0.
+        interpolation, fill: as in :func:`affine`.
 
     Raises:
         TypeError: wrong type of image or interpolation.
@@ -283,7 +269,6 @@ def elastic_transform(
     """The image sampled where a field says; in every container as torchvision samples tensors.
 
     Args:
-        img: image.
         displacement: tensor of shape (1, height, width, 2): how far to the right and below each pixel is taken from, as
             a share of half the width and height.
         interpolation: NEAREST or BILINEAR.
@@ -339,7 +324,6 @@ def five_crop(img: ImageT, size: int | Sequence[int]) -> tuple[ImageT, ImageT, I
     """The top left, top right, bottom left and bottom right corner and the middle of the image.
 
     Args:
-        img: image.
         size: (height, width) of each, or an int or sequence of one for squares.
 
     Raises:
@@ -373,7 +357,6 @@ def ten_crop(img: ImageT, size: int | Sequence[int], vertical_flip: bool = False
     """The crops of :func:`five_crop`, and the same five of the mirrored image.
 
     Args:
-        img: image.
         size: as in :func:`five_crop`.
         vertical_flip: mirror top to bottom instead of left to right.
 
@@ -405,10 +388,8 @@ def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Tensor, inplace: bool 
 
     Args:
         img: tensor of shape (..., channels, height, width).
-        i: first row.
-        j: first column.
-        h: rows.
-        w: columns.
+        i, j: first row and column.
+        h, w: rows and columns.
         v: what is written: anything that can be assigned to the box.
         inplace: write into ``img`` itself.
 

@@ -9,7 +9,7 @@ from typing import Any
 from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
-from fastaug.transforms._base import RandomTransform, Transform
+from fastaug.transforms._base import RandomTransform, Transform, check_padding_mode
 
 __all__ = ["Pad", "RandomHorizontalFlip", "RandomVerticalFlip", "Resize"]
 
@@ -36,6 +36,8 @@ class Resize(Transform):
         (20, 15)
     """
 
+    _shown = ("size", "interpolation.value", "max_size", "antialias")
+
     def __init__(
         self,
         size: int | Sequence[int],
@@ -59,12 +61,6 @@ class Resize(Transform):
     def _packed(self) -> recipe.Packed:
         by = recipe.resampling_as_v1(self.interpolation, self.antialias)
         return "Resize", recipe.size(self.size, self.max_size), by
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(size={self.size}, interpolation={self.interpolation.value}, "
-            f"max_size={self.max_size}, antialias={self.antialias})"
-        )
 
 
 class Pad(Transform):
@@ -98,10 +94,7 @@ class Pad(Transform):
             raise TypeError(f"Got inappropriate padding arg: {padding!r}")
         if not isinstance(given[1], (numbers.Number, tuple, list)):
             raise TypeError(f"Got inappropriate fill arg: {fill!r}")
-        if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-            raise ValueError(
-                f"Padding mode should be either constant, edge, reflect or symmetric, got {padding_mode!r}"
-            )
+        check_padding_mode(padding_mode)
         if isinstance(padding, Sequence) and len(padding) not in (1, 2, 4):
             raise ValueError(
                 f"Padding must be an int or a 1, 2, or 4 element tuple, not a {len(padding)} element tuple"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -51,6 +51,8 @@ class RandomRotation(Transform):
     """
 
     _drawn = ("angle",)
+    _shown = ("degrees", "interpolation.value", "expand", "center", "fill")
+    _unless: ClassVar[dict[str, Any]] = {"center": None, "fill": None}
 
     def __init__(
         self,
@@ -95,15 +97,6 @@ class RandomRotation(Transform):
         fill = recipe.filling(self.fill)
         return "RandomRotation", recipe.interval(self.degrees), number, expand, recipe.centre(self.center), fill
 
-    def __repr__(self) -> str:
-        text = f"{type(self).__name__}(degrees={self.degrees}, interpolation={self.interpolation.value}"
-        text += f", expand={self.expand}"
-        if self.center is not None:
-            text += f", center={self.center}"
-        if self.fill is not None:
-            text += f", fill={self.fill}"
-        return text + ")"
-
 
 class RandomAffine(Transform):
     """The image rotated, moved, scaled and sheared at random, about its middle.
@@ -131,6 +124,12 @@ class RandomAffine(Transform):
     """
 
     _drawn = ("angle", "translate", "scale", "shear")
+    _shown = ("degrees", "translate", "scale", "shear", "interpolation.value", "fill", "center")
+    _unless: ClassVar[dict[str, Any]] = {
+        **dict.fromkeys(("translate", "scale", "shear", "center")),
+        "interpolation.value": "nearest",
+        "fill": 0,
+    }
 
     def __init__(
         self,
@@ -193,19 +192,6 @@ class RandomAffine(Transform):
         centre = recipe.centre(self.center)
         return "RandomAffine", recipe.interval(self.degrees), shares, scale, *shears, number, centre, fill
 
-    def __repr__(self) -> str:
-        text = f"{type(self).__name__}(degrees={self.degrees}"
-        for name in ("translate", "scale", "shear"):
-            if getattr(self, name) is not None:
-                text += f", {name}={getattr(self, name)}"
-        if self.interpolation != InterpolationMode.NEAREST:
-            text += f", interpolation={self.interpolation.value}"
-        if self.fill != 0:
-            text += f", fill={self.fill}"
-        if self.center is not None:
-            text += f", center={self.center}"
-        return text + ")"
-
 
 def check_affine(translate: Any, scale: Any, center: Any) -> None:
     """Check the arguments of RandomAffine that are None or pairs."""
@@ -250,7 +236,6 @@ class RandomPerspective(Transform):
 
     Args:
         distortion_scale: how far corners move: in [0, 1], as a share of half the image's sides.
-        p: probability.
         interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors); or Pillow's integer.
         fill: colour of what lies outside the image: a number, or one per channel.
 

@@ -21,12 +21,6 @@ NOT_ENGLISH = {
     r"\b(?:hears|is told|tells|knows)\b": "'records', 'receives', 'returns' or 'holds'",
 }
 
-#: Modules that still have such docstrings, by their folders. This list may only get shorter.
-NOT_YET: dict[str, str] = {
-    "_draft": "base color draft finish geometry interpolation leaf leaf_color leaf_geometry outline",
-    "transforms/v2": "_transform",
-}
-
 
 def complaints(source: str) -> Iterator[str]:
     """Yield the complaints about all docstrings of a module, with their line and a correction."""
@@ -44,30 +38,11 @@ def complaints(source: str) -> Iterator[str]:
                 yield f"line {node.body[0].lineno}, {match[0].strip()!r} in {around!r}, better: {better}"
 
 
-def modules() -> dict[str, Path]:
-    return {path.relative_to(PACKAGE).with_suffix("").as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
-
-
-def not_yet() -> list[str]:
-    return [f"{folder}/{name}".lstrip("/") for folder, names in NOT_YET.items() for name in names.split()]
-
-
 def test_docstrings() -> None:
-    waiting = not_yet()
-    wrong = [
-        f"fastaug/{name}.py: {complaint}"
-        for name, path in modules().items()
-        if name not in waiting
-        for complaint in complaints(path.read_text())
-    ]
+    modules = sorted(PACKAGE.rglob("*.py"))
+    assert modules
+    wrong = [f"{path}: {complaint}" for path in modules for complaint in complaints(path.read_text())]
     assert wrong == []
-
-
-def test_modules_that_are_done_leave_the_list() -> None:
-    waiting, known = not_yet(), modules()
-    assert len(waiting) == len(set(waiting))
-    done = [name for name in waiting if name not in known or not any(complaints(known[name].read_text()))]
-    assert done == []
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 from fastaug._draft.generators import seed_all
-from fastaug._inspect import check, explain, profile, show, twin
+from fastaug._inspect import check, explain, picture, profile, show, twin
 from fastaug._inspect.log import logged
 from fastaug._inspect.records import Run
 from support.differences import each
@@ -271,11 +271,11 @@ def test_show() -> None:
 def test_show_undoes_the_normalisation() -> None:
     mean, std = (0.4, 0.5, 0.6), (0.2, 0.3, 0.4)
     steps = [T.ToTensor(), T.Normalize(mean, std)]
-    assert show.normalisation([*steps, T.RandomErasing()]) == (mean, std)
-    assert show.normalisation([*steps, T.Lambda(lambda image: image)]) is None
-    shown = show.picture(T.Compose(steps)(IMAGE), (mean, std))
+    assert picture.normalisation([*steps, T.RandomErasing()]) == (mean, std)
+    assert picture.normalisation([*steps, T.Lambda(lambda image: image)]) is None
+    shown = picture.picture(T.Compose(steps)(IMAGE), (mean, std))
     assert np.array_equal(np.asarray(shown), np.asarray(IMAGE))
-    spread = np.asarray(show.picture(T.Compose(steps)(IMAGE)))
+    spread = np.asarray(picture.picture(T.Compose(steps)(IMAGE)))
     assert spread.min() == 0 and spread.max() == 255
     for image in (noise(5, 7), noise(5, 7, 1), torch.zeros(2, 3, 5, 7), IMAGE.convert("L"), [IMAGE, IMAGE]):
-        assert show.picture(image).mode == "RGB"
+        assert picture.picture(image).mode == "RGB"

@@ -18,7 +18,7 @@ import fastaug.transforms as T
 from fastaug._draft.generators import seed_all
 from fastaug._inspect import explain, show, words
 from fastaug._inspect.log import logged
-from fastaug._inspect.picture import corners_of, listed, picture, sample_picture
+from fastaug._inspect.picture import corners_of, listed, normalisation, picture, sample_picture
 from fastaug._inspect.records import Outside, Run
 from fastaug._sample.sample import Sample
 from fastaug.transforms import v2
@@ -394,8 +394,8 @@ def test_show_undoes_the_normalisation() -> None:
     normalised = v2.Compose(
         [v2.ToImage(), v2.ToDtype(torch.float32, True), v2.Normalize(HALF, HALF), v2.ToPureTensor()]
     )
-    assert show.normalisation(normalised.transforms) == (HALF, HALF)
-    shown = show.picture(normalised(IMAGE), (HALF, HALF))
+    assert normalisation(normalised.transforms) == (HALF, HALF)
+    shown = picture(normalised(IMAGE), (HALF, HALF))
     assert np.array_equal(np.asarray(shown), np.asarray(IMAGE))
 
 

@@ -187,7 +187,7 @@ ALONE = {
 @pytest.mark.parametrize("name", ALONE)
 def test_alone(name: str, image: str) -> None:
     ours = fastaug.compile(ALONE[name])
-    assert {type(step).__module__ for step in ours.transforms} == {"fastaug.adapters.timm"}
+    assert {type(step).__module__.rpartition(".")[0] for step in ours.transforms} == {"fastaug.adapters"}
     given = IMAGES[image]()
     for seed in range(4):
         assert_same(run(ours, given, seed), run(ALONE[name], given, seed), identity=False)

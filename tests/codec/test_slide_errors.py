@@ -226,8 +226,8 @@ def test_tables_that_are_none(tmp_path: Path) -> None:
 @each(
     ("arguments", "error", "words"),
     [
-        (("1", 0, (2, 2)), TypeError, "x should be an integer, got str"),
-        ((0, 1.5, (2, 2)), TypeError, "y should be an integer, got float"),
+        (("1", 0, (2, 2)), TypeError, "x should be an integer, got '1'"),
+        ((0, 1.5, (2, 2)), TypeError, "y should be an integer, got 1.5"),
         ((0, 0, 5), TypeError, "size should be two integers"),
         ((0, 0, (5, 5, 3)), TypeError, "size should be two integers"),
         ((0, 0, (5.0, 5)), TypeError, "size should be two integers"),
@@ -236,7 +236,7 @@ def test_tables_that_are_none(tmp_path: Path) -> None:
         ((0, 0, (1 << 16, 1 << 15)), ValueError, "2\\^31"),
         ((0, 0, (5, 5), 2), ValueError, "level should be from 0 to 1, got 2"),
         ((0, 0, (5, 5), -1), ValueError, "level should be from 0 to 1, got -1"),
-        ((0, 0, (5, 5), None), TypeError, "level should be an integer, got NoneType"),
+        ((0, 0, (5, 5), None), TypeError, "level should be an integer, got None"),
     ],
 )
 def test_arguments(arguments: Any, error: type[Exception], words: str, tmp_path: Path) -> None:

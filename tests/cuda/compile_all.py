@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import pipelines
 from fastaug._cuda import nvrtc
-from fastaug._cuda.kernels import Extension, fitting, tiles
+from fastaug._cuda.kernels import Sources, fitting, tiles
 
-_SOURCES = Extension()
+_SOURCES = Sources()
 
 
 class Compiled(NamedTuple):

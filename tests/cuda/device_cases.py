@@ -1,4 +1,4 @@
-"""Cases of fastaug._cuda.memory.Cuda; fake_cuda.py runs them.
+"""Cases of fastaug._cuda.memory.Device; fake_cuda.py runs them.
 
 What torch does on a device is done on the host, and heard: it has no GPU here. The driver's kernels are emulated.
 """
@@ -79,7 +79,7 @@ def compiled(source: str, headers: Mapping[str, str], arch: str) -> nvrtc.Binary
 
 
 @contextlib.contextmanager
-def opened() -> Iterator[tuple[memory.Cuda, Heard]]:
+def opened() -> Iterator[tuple[memory.Device, Heard]]:
     """The device, in the place of the only one that there is."""
     heard = Heard()
     names = {
@@ -89,7 +89,7 @@ def opened() -> Iterator[tuple[memory.Cuda, Heard]]:
         "Event": heard.make_event,
         "device": lambda index: contextlib.nullcontext(),
     }
-    device = memory.Cuda(0)
+    device = memory.Device(0)
     device._kernels = kernels.Kernels(0, compile=compiled)
     device.empty = heard.empty  # type: ignore[method-assign]
     device.pinned = lambda count: torch.full((count,), 0xA5, dtype=torch.uint8)  # type: ignore[method-assign]
@@ -194,4 +194,4 @@ def case_prepared(fake: Fake, folder: Path) -> None:
 
 def case_limits(fake: Fake, folder: Path) -> None:
     """Half of the cache, and a third of a multiprocessor's shared memory without what blocks have of their own."""
-    assert memory.Cuda(0).limits == (30 << 20, 75 << 10)
+    assert memory.Device(0).limits == (30 << 20, 75 << 10)

@@ -80,7 +80,7 @@ def test_no_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     monkeypatch.setattr(driver, "device", lambda index: driver.Device(index, (9, 0), 132, 1, 1, 1, 1))
     monkeypatch.setattr(nvrtc, "version", missing)
-    monkeypatch.setattr(memory, "_opened", lambda index, process: memory.Cuda(index))
+    monkeypatch.setattr(memory, "_opened", lambda index, process: memory.Device(index))
     seed_all(1)
     before = states()
     with pytest.raises(RuntimeError, match="no NVRTC"):

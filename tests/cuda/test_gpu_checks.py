@@ -175,10 +175,10 @@ def test_kernels_are_asked_for_once_and_wide(emulated: machine.Emulated) -> None
 
 
 def test_a_device_takes_what_asks_ahead() -> None:
-    """memory.Cuda.kernels looks at no more of a bag."""
+    """memory.Device.kernels looks at no more of a bag."""
     known = mock.Mock(**{"get.return_value": [7]})
     device = mock.Mock(_kernels=known)
-    device.kernels = lambda *asked: memory.Cuda.kernels(device, *asked)
+    device.kernels = lambda *asked: memory.Device.kernels(device, *asked)
     with Ahead(mock.Mock(bags=device)) as ahead:
         (kernel,) = ahead.ask([spec(0)], family := Family())
         assert kernel.result(60) == (0, [7])

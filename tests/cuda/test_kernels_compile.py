@@ -12,11 +12,11 @@ import pytest
 import pipelines
 from fastaug import _C
 from fastaug._cuda import nvrtc
-from fastaug._cuda.kernels import Extension, fitting, tiles
+from fastaug._cuda.kernels import Sources, fitting, tiles
 
 #: Of Turing, the oldest that NVRTC knows; of Hopper; of Blackwell without a data centre.
 _ARCHS = ("sm_90", "sm_75", "sm_120")
-_SOURCES = Extension()
+_SOURCES = Sources()
 
 
 def _cases() -> list[tuple[pipelines.Kernel, str]]:

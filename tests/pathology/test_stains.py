@@ -185,10 +185,10 @@ def test_other_images_before_drawing(name: str) -> None:
 def test_numbers_that_are_none() -> None:
     image = noise(4, 5)
     for number in (float("nan"), float("inf"), 2e6):
-        with pytest.raises(ValueError, match="beta should be within 1e6 of zero, got"):
+        with pytest.raises(ValueError, match=r"beta should be within 1e\+06 of zero, got"):
             F.adjust_hed(image, (1, 1, 1), (0, 0, number))
-    with pytest.raises(ValueError, match="alpha should be three numbers"):
+    with pytest.raises(ValueError, match="alpha should have three numbers"):
         F.adjust_hed(image, (1, 1), (0, 0, 0))
     for alpha in (1.0, "abc", (1, None, 1)):
-        with pytest.raises(TypeError, match="alpha should be a sequence of three numbers"):
+        with pytest.raises(TypeError, match="alpha should be a sequence of numbers"):
             F.adjust_hed(image, alpha, (0, 0, 0))  # type: ignore[arg-type]

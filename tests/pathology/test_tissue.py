@@ -160,14 +160,14 @@ def test_no_tiles() -> None:
 
 def test_bad_images() -> None:
     others = {
-        "mode L": Image.new("L", (4, 4)),
-        "mode RGBA": Image.new("RGBA", (4, 4)),
-        r"size \(0, 4\)": Image.new("RGB", (0, 4)),
+        "PIL L": Image.new("L", (4, 4)),
+        "PIL RGBA": Image.new("RGBA", (4, 4)),
+        "4x0": Image.new("RGB", (0, 4)),
         "float32": np.zeros((4, 4, 3), np.float32),
-        r"shape \(4, 4, 4\)": np.zeros((4, 4, 4), np.uint8),
-        r"shape \(4, 4\)": np.zeros((4, 4), np.uint8),
-        "torch.float32": torch.zeros(3, 4, 4),
-        r"torch.uint8 and shape \(1, 4, 4\)": torch.zeros(1, 4, 4, dtype=torch.uint8),
+        "4x4x4": np.zeros((4, 4, 4), np.uint8),
+        "uint8 4x4": np.zeros((4, 4), np.uint8),
+        "tensor float32": torch.zeros(3, 4, 4),
+        "tensor uint8 1x4x4": torch.zeros(1, 4, 4, dtype=torch.uint8),
         "NoneType": None,
         "mode='L'": LazyImage(png(some(4, 4)), "L"),
     }

@@ -148,7 +148,7 @@ def test_errors_of_functions() -> None:
         for number in (-1, count):
             with pytest.raises(ValueError, match=f"{name} should be from 0 to {count - 1}, got {number}"):
                 function(image, number)
-        with pytest.raises(TypeError, match=f"{name} should be an int, got 1.5"):
+        with pytest.raises(TypeError, match=f"{name} should be an integer, got 1.5"):
             function(image, 1.5)  # type: ignore[arg-type]
         with pytest.raises(TypeError):
             function("tile", 0)

@@ -25,7 +25,7 @@ class Done:
 
 
 class HostSide:
-    """What fastaug._cuda.memory.CudaSide is. What is made on it is not to be used before it is given.
+    """What fastaug._cuda.memory.Side is. What is made on it is not to be used before it is given.
 
     Attributes:
         given: for each time that something was, how many launches there had been when it was marked, and where the
@@ -63,7 +63,7 @@ class Mark(Done):
 
 
 class HostDevice:
-    """What fastaug._cuda.memory.Cuda is, on the host. Tensors whose memory it gave are on it, and no others.
+    """What fastaug._cuda.memory.Device is, on the host. Tensors whose memory it gave are on it, and no others.
 
     Attributes:
         launches: how many there were.

@@ -249,11 +249,7 @@ class FolderFlight(Flight):
 class ItemsFlight(Flight):
     """A batch of any data set with indices, which one thread makes as a worker process does.
 
-    Args:
-        automatic: whether it has several samples, which are collated.
-        here: whether the calling thread makes it, immediately.
-        known: as for a FolderFlight.
-        promise: the user's promise, if threads make it for that reason.
+    It has several samples if `automatic`. The calling thread makes it immediately if `here`.
     """
 
     def __init__(

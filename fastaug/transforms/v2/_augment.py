@@ -17,8 +17,9 @@ from fastaug._draft import recipe
 from fastaug._draft.draws import Draws, drawn_from
 from fastaug._draft.recipe import Packed
 from fastaug._sample.sample import Leaves, Sample
+from fastaug._tv_tensors.choice import wrapped
 from fastaug.transforms._base import check_ranges
-from fastaug.transforms._erasing import check_share, check_value, draw_box, written_value
+from fastaug.transforms._erasing import check_count, check_share, check_value, draw_box, written_value
 from fastaug.transforms._warps import check_lengths
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
@@ -31,7 +32,6 @@ from fastaug.transforms.v2._utils import (
     query_chw,
     query_size,
     tv_named,
-    wrapped,
 )
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
@@ -45,7 +45,6 @@ class RandomErasing(_RandomApplyTransform):
     the top row and left column. If no box fits, the sample stays as it is.
 
     Args:
-        p: probability.
         scale: range of the area, as a share of the image's.
         ratio: range of height / width.
         value: what is written: a number, one per channel, or "random" for normally distributed noise.
@@ -93,22 +92,10 @@ class RandomErasing(_RandomApplyTransform):
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         channels, height, width = query_chw(flat_inputs)
-        if self.value is not None and len(self.value) not in (1, channels):
-            raise ValueError(
-                f"If value is a sequence, it should have either a single value or {channels} (number of inpt channels)"
-            )
+        check_count(self.value, channels)
         low, high, *_ = self._log_ratio.tolist()
-        drawn = draw_box(
-            draws_of(flat_inputs),
-            channels,
-            height,
-            width,
-            self.scale,
-            (low, high),
-            noisy=self.value is None,
-            taped=False,
-            value=self.value,
-        )
+        draws, noisy = draws_of(flat_inputs), self.value is None
+        drawn = draw_box(draws, channels, height, width, self.scale, (low, high), noisy, False, self.value)
         return dict(zip("ijhwv", (0, 0, height, width, None) if drawn is None else drawn))
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:

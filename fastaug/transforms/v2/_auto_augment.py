@@ -13,11 +13,12 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from fastaug import transforms as _v1
-from fastaug._draft.draws import Draws, drawn_from
+from fastaug._draft.draws import Draws
 from fastaug._draft.leaf import ImageDraft, PixelDraft
 from fastaug._program.arguments import as_float32
 from fastaug._sample.sample import Sample
-from fastaug.transforms._augmix import mixed_natively
+from fastaug._tv_tensors.choice import wrapped
+from fastaug.transforms._augmix import draw_weights, mixed_natively
 from fastaug.transforms._auto_augment import (
     IDENTITY,
     INVERT,
@@ -43,7 +44,6 @@ from fastaug.transforms.v2._utils import (
     settled,
     tv_named,
     type_of,
-    wrapped,
 )
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
@@ -256,8 +256,7 @@ class RandAugment(_AutoAugmentBase):
         num_ops: how many.
         magnitude: their strength, below ``num_magnitude_bins``.
         num_magnitude_bins: how many strengths there are.
-        interpolation: as in :class:`RandomRotation`, for ops of geometry.
-        fill: colour of what lies outside the image, as in :class:`Pad`.
+        interpolation, fill: as in :class:`AutoAugment`.
 
     Raises:
         IndexError: when called, ``magnitude`` is out of range.
@@ -317,8 +316,7 @@ class TrivialAugmentWide(_AutoAugmentBase):
 
     Args:
         num_magnitude_bins: how many strengths there are.
-        interpolation: as in :class:`RandomRotation`, for ops of geometry.
-        fill: colour of what lies outside the image, as in :class:`Pad`.
+        interpolation, fill: as in :class:`AutoAugment`.
 
     Raises:
         TypeError: as in :class:`AutoAugment`.
@@ -357,8 +355,7 @@ class AugMix(_AutoAugmentBase):
         chain_depth: ops in a chain; 1 to 3 at random if it is not positive.
         alpha: parameter of the Dirichlet distributions that the weights come from.
         all_ops: with brightness, contrast, saturation and sharpness too.
-        interpolation: as in :class:`RandomRotation`, for ops of geometry.
-        fill: colour of what lies outside the image, as in :class:`Pad`.
+        interpolation, fill: as in :class:`AutoAugment`.
 
     Raises:
         TypeError: as in :class:`AutoAugment`.
@@ -396,15 +393,7 @@ class AugMix(_AutoAugmentBase):
         self.alpha = alpha
         self.all_ops = all_ops
 
-    def _sample_dirichlet(self, params: torch.Tensor) -> torch.Tensor:
-        return torch._sample_dirichlet(params)
-
-    def _draw_shares(self, draws: Draws, alphas: list[float], batch: torch.Tensor) -> torch.Tensor:
-        params = torch.tensor(alphas, device=batch.device).expand(len(batch), -1)
-        generator = drawn_from(draws.generator)
-        if generator and params.is_cpu:
-            return torch._sample_dirichlet(params, **generator)
-        return self._sample_dirichlet(params)
+    _sample_dirichlet = _v1.AugMix._sample_dirichlet
 
     def _change(self, sample: Sample) -> None:
         # The image is read and made a tensor of before the first draw.
@@ -418,10 +407,7 @@ class AugMix(_AutoAugmentBase):
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         draws, (height, width) = draws_of(flat_inputs), query_size(flat_inputs)
         batch = _batch_of(settled(flat_inputs[0]))
-        draws.release()
-        shares = self._draw_shares(draws, [self.alpha, self.alpha], batch)
-        weights = self._draw_shares(draws, [self.alpha] * self.mixture_width, batch)
-        weights = weights * shares[:, 1].reshape([len(batch), -1])
+        shares, weights = draw_weights(self, draws, len(batch), batch.device)
         chains = (self._draw_chain(draws, height, width) for _ in range(self.mixture_width))
         return {"shares": shares[:, 0], "weights": weights, "chains": chains}
 

@@ -11,8 +11,7 @@ from fastaug import transforms as _v1
 from fastaug._draft import recipe
 from fastaug._draft.recipe import Packed
 from fastaug.transforms._base import happens
-from fastaug.transforms._color import draw_factors
-from fastaug.transforms.v2 import _recipe
+from fastaug.transforms._color import ADJUSTMENTS, RandomColor, adjustment_step, draw_factors, factors_of
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
 from fastaug.transforms.v2._utils import draws_of, order_of, query_chw
@@ -114,8 +113,7 @@ class ColorJitter(Keeping):
 
     Args:
         brightness: x for factors in [max(0, 1 - x), 1 + x], or (low, high).
-        contrast: as ``brightness``.
-        saturation: as ``brightness``.
+        contrast, saturation: as ``brightness``.
         hue: x for shifts in [-x, x], or (low, high); within [-0.5, 0.5].
 
     Raises:
@@ -139,38 +137,13 @@ class ColorJitter(Keeping):
         hue: float | Sequence[float] | None = None,
     ) -> None:
         super().__init__()
-        self.brightness = self._check_input(brightness, "brightness")
-        self.contrast = self._check_input(contrast, "contrast")
-        self.saturation = self._check_input(saturation, "saturation")
-        self.hue = self._check_input(hue, "hue", center=0, bound=(-0.5, 0.5), clip_first_on_zero=False)
+        given = {"brightness": brightness, "contrast": contrast, "saturation": saturation, "hue": hue}
+        self.brightness, self.contrast, self.saturation, self.hue = (
+            None if value is None else factors_of(name, value, v2=True) for name, value in given.items()
+        )
 
     def _extract_params_for_v1_transform(self) -> dict[str, Any]:
         return {name: value or 0 for name, value in super()._extract_params_for_v1_transform().items()}
-
-    def _check_input(
-        self,
-        value: Any,
-        name: str,
-        center: float = 1.0,
-        bound: _Range = (0, float("inf")),
-        clip_first_on_zero: bool = True,
-    ) -> _Range | None:
-        """Return the range of factors, or None for none and for the neutral one alone."""
-        if value is None:
-            return None
-        if isinstance(value, (int, float)):
-            if value < 0:
-                raise ValueError(f"If {name} is a single number, it must be non negative. Got {value}.")
-            low, high = center - value, center + value
-            if clip_first_on_zero:
-                low = max(low, 0.0)
-        elif isinstance(value, Sequence) and len(value) == 2:
-            low, high = float(value[0]), float(value[1])
-        else:
-            raise TypeError(f"{name}={value} should be a single number or a sequence with length 2.")
-        if not bound[0] <= low <= high <= bound[1]:
-            raise ValueError(f"{name} values should be between {bound} and increasing, but got {[low, high]}.")
-        return None if low == high == center else (float(low), float(high))
 
     @staticmethod
     def _generate_value(left: float, right: float) -> float:
@@ -190,7 +163,6 @@ class ColorJitter(Keeping):
 
 
 _FACTORS = ("brightness_factor", "contrast_factor", "saturation_factor", "hue_factor")
-_ADJUSTMENTS = ("adjust_brightness", "adjust_contrast", "adjust_saturation", "adjust_hue")
 
 
 def _adjusted(transform: Transform, inpt: Any, params: dict[str, Any], which: int) -> Any:
@@ -198,7 +170,7 @@ def _adjusted(transform: Transform, inpt: Any, params: dict[str, Any], which: in
     factor = params[_FACTORS[which]]
     if factor is None:
         return inpt
-    return transform._call_kernel(getattr(F, _ADJUSTMENTS[which]), inpt, **{_FACTORS[which]: factor})
+    return transform._call_kernel(getattr(F, ADJUSTMENTS[which]), inpt, **{_FACTORS[which]: factor})
 
 
 class RandomChannelPermutation(Keeping):
@@ -233,9 +205,7 @@ class RandomPhotometricDistort(Keeping):
     comes before saturation and hue or after them; then whether channels are permuted, and if so how.
 
     Args:
-        brightness: (low, high) of the factor.
-        contrast: (low, high) of the factor.
-        saturation: (low, high) of the factor.
+        brightness, contrast, saturation: (low, high) of the factor.
         hue: (low, high) of the shift, within [-0.5, 0.5].
         p: probability of each.
 
@@ -284,7 +254,23 @@ class RandomPhotometricDistort(Keeping):
         return inpt
 
 
-class RandomEqualize(_RandomApplyTransform):
+class _RandomColor(_RandomApplyTransform):
+    """The base of single adjustments, by the function and with the number that the class of v1 names."""
+
+    _v1_transform_cls: type[RandomColor]
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        v1 = self._v1_transform_cls
+        name, functional = v1._shown[0], getattr(F, v1._method)
+        if name == "p":
+            return self._call_kernel(functional, inpt)
+        return self._call_kernel(functional, inpt, **{name: getattr(self, name)})
+
+    def _packed_with(self) -> Packed:
+        return adjustment_step(self, self._v1_transform_cls._shown[:-1], recipe.chance(self.p))
+
+
+class RandomEqualize(_RandomColor):
     """The histogram of each channel of images and videos flattened with probability ``p``.
 
     Raises:
@@ -298,14 +284,10 @@ class RandomEqualize(_RandomApplyTransform):
     """
 
     _v1_transform_cls = _v1.RandomEqualize
-
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self._call_kernel(F.equalize, inpt)
-
-    _packed = _recipe.adjustment
+    _packed = _RandomColor._packed_with
 
 
-class RandomInvert(_RandomApplyTransform):
+class RandomInvert(_RandomColor):
     """Images and videos inverted with probability ``p``: white becomes black.
 
     Raises:
@@ -319,19 +301,14 @@ class RandomInvert(_RandomApplyTransform):
     """
 
     _v1_transform_cls = _v1.RandomInvert
-
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self._call_kernel(F.invert, inpt)
-
-    _packed = _recipe.adjustment
+    _packed = _RandomColor._packed_with
 
 
-class RandomPosterize(_RandomApplyTransform):
+class RandomPosterize(_RandomColor):
     """Images and videos with fewer bits per sample, with probability ``p``.
 
     Args:
         bits: how many bits stay.
-        p: probability.
 
     Raises:
         ValueError: ``p`` is not between 0 and 1.
@@ -349,19 +326,16 @@ class RandomPosterize(_RandomApplyTransform):
         super().__init__(p=p)
         self.bits = bits
 
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self._call_kernel(F.posterize, inpt, bits=self.bits)
-
     def _packed(self) -> Packed:
-        return _recipe.adjustment(self, recipe.whole(self.bits))
+        recipe.whole(self.bits)
+        return self._packed_with()
 
 
-class RandomSolarize(_RandomApplyTransform):
+class RandomSolarize(_RandomColor):
     """Images and videos with all samples from a threshold on inverted, with probability ``p``.
 
     Args:
         threshold: smallest sample that is inverted.
-        p: probability.
 
     Raises:
         TypeError: when it happens, a ``threshold`` above what samples can be.
@@ -384,14 +358,10 @@ class RandomSolarize(_RandomApplyTransform):
         params = super()._extract_params_for_v1_transform()
         return {**params, "threshold": float(params["threshold"])}
 
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self._call_kernel(F.solarize, inpt, threshold=self.threshold)
-
-    def _packed(self) -> Packed:
-        return _recipe.adjustment(self, self.threshold)
+    _packed = _RandomColor._packed_with
 
 
-class RandomAutocontrast(_RandomApplyTransform):
+class RandomAutocontrast(_RandomColor):
     """Each channel of images and videos stretched to the full range with probability ``p``.
 
     Raises:
@@ -405,19 +375,14 @@ class RandomAutocontrast(_RandomApplyTransform):
     """
 
     _v1_transform_cls = _v1.RandomAutocontrast
-
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self._call_kernel(F.autocontrast, inpt)
-
-    _packed = _recipe.adjustment
+    _packed = _RandomColor._packed_with
 
 
-class RandomAdjustSharpness(_RandomApplyTransform):
+class RandomAdjustSharpness(_RandomColor):
     """Images and videos sharpened or smoothed with probability ``p``.
 
     Args:
         sharpness_factor: 0 is smooth, 1 the image itself, 2 twice as sharp.
-        p: probability.
 
     Raises:
         ValueError: ``p`` is not between 0 and 1; when it happens, a negative factor.
@@ -435,8 +400,4 @@ class RandomAdjustSharpness(_RandomApplyTransform):
         super().__init__(p=p)
         self.sharpness_factor = sharpness_factor
 
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self._call_kernel(F.adjust_sharpness, inpt, sharpness_factor=self.sharpness_factor)
-
-    def _packed(self) -> Packed:
-        return _recipe.adjustment(self, self.sharpness_factor)
+    _packed = _RandomColor._packed_with

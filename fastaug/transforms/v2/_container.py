@@ -15,7 +15,7 @@ from fastaug._inspect.methods import SeenSamples
 from fastaug._sample.pipeline import SamplePipeline
 from fastaug._sample.sample import Sample
 from fastaug.transforms.v2 import _recipe
-from fastaug.transforms.v2._transform import Transform, applied, reads_drafts, run, take, take_all
+from fastaug.transforms.v2._transform import Transform, applied, checked_chance, reads_drafts, run, take, take_all
 
 __all__ = ["Compose", "RandomApply", "RandomChoice", "RandomOrder"]
 
@@ -110,7 +110,6 @@ class RandomApply(_Container):
 
     Args:
         transforms: sequence of transforms, or an ``nn.ModuleList``.
-        p: probability.
 
     Raises:
         TypeError: neither.
@@ -128,9 +127,7 @@ class RandomApply(_Container):
     def __init__(self, transforms: Sequence[Callable[..., Any]] | nn.ModuleList, p: float = 0.5) -> None:
         super().__init__()
         self.transforms = _checked(transforms, (Sequence, nn.ModuleList))
-        if not (0.0 <= p <= 1.0):
-            raise ValueError(f"`p` should be a floating point value in the interval [0.0, 1.0], got {p}.")
-        self.p = p
+        self.p = checked_chance(p)
 
     def _extract_params_for_v1_transform(self) -> dict[str, Any]:
         return {"transforms": self.transforms, "p": self.p}

@@ -14,7 +14,7 @@ from fastaug._draft import recipe
 from fastaug._draft.recipe import Packed
 from fastaug._sample.sample import Sample
 from fastaug._tv_tensors.boxes import BoxesDraft
-from fastaug.transforms._base import check_ranges, setup_size
+from fastaug.transforms._base import check_padding_mode, check_ranges, setup_size
 from fastaug.transforms._crops import draw_resized_crop
 from fastaug.transforms._warps import check_lengths
 from fastaug.transforms.v2 import _recipe
@@ -23,7 +23,6 @@ from fastaug.transforms.v2._arguments import _Fill, _Interpolation, _PaddingMode
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
 from fastaug.transforms.v2._utils import (
     _check_padding_arg,
-    _check_padding_mode_arg,
     _setup_fill_arg,
     draws_of,
     fill_for,
@@ -87,8 +86,7 @@ class RandomResizedCrop(Keeping):
         size: (height, width), or a number or sequence of one for a square.
         scale: range of the area, as a share of the image's.
         ratio: range of width / height.
-        interpolation: as in :class:`Resize`.
-        antialias: as in :class:`Resize`.
+        interpolation, antialias: as in :class:`Resize`.
 
     Raises:
         TypeError: ``scale`` or ``ratio`` is not a sequence of two.
@@ -249,7 +247,7 @@ class Pad(Keeping):
     def __init__(self, padding: int | Sequence[int], fill: _Fill = 0, padding_mode: _PaddingMode = "constant") -> None:
         super().__init__()
         _check_padding_arg(padding)
-        _check_padding_mode_arg(padding_mode)
+        check_padding_mode(padding_mode)
         self.padding = padding if isinstance(padding, int) else list(padding)
         self.fill = fill
         self._fill = _setup_fill_arg(fill)
@@ -275,7 +273,6 @@ class RandomZoomOut(_RandomApplyTransform):
     Args:
         fill: colour of the canvas, as in :class:`Pad`.
         side_range: (low, high) of the canvas's sides, in sides of the image.
-        p: probability.
 
     Raises:
         TypeError: wrong type of ``fill`` or ``side_range``.
@@ -344,7 +341,7 @@ class RandomCrop(Keeping):
         if pad_if_needed or padding is not None:
             if padding is not None:
                 _check_padding_arg(padding)
-            _check_padding_mode_arg(padding_mode)
+            check_padding_mode(padding_mode)
         self.padding = F._crops._parse_pad_padding(padding) if padding else None
         self.pad_if_needed = pad_if_needed
         self.fill = fill
@@ -412,10 +409,8 @@ class RandomIoUCrop(Keeping):
     or an option of at least 1 is drawn, which leaves the sample as it is.
 
     Args:
-        min_scale: least share of the sides.
-        max_scale: greatest share of the sides.
-        min_aspect_ratio: least width / height.
-        max_aspect_ratio: greatest width / height.
+        min_scale, max_scale: least and greatest share of the sides.
+        min_aspect_ratio, max_aspect_ratio: least and greatest width / height.
         sampler_options: least overlaps (intersection over union) to draw from; by default 0, .1, .3, .5, .7, .9, 1.
         trials: how often a box is drawn for one of them.
 
@@ -463,15 +458,9 @@ class RandomIoUCrop(Keeping):
         height, width = query_size(flat_inputs)
         boxes = get_bounding_boxes(flat_inputs)
         draft = boxes if isinstance(boxes, BoxesDraft) else BoxesDraft(boxes)
-        drawn = draws_of(flat_inputs).iou_crop(
-            draft.for_draws(),
-            height,
-            width,
-            (self.min_scale, self.max_scale),
-            (self.min_aspect_ratio, self.max_aspect_ratio),
-            self.options,
-            self.trials,
-        )
+        scales, ratios = (self.min_scale, self.max_scale), (self.min_aspect_ratio, self.max_aspect_ratio)
+        draws = draws_of(flat_inputs)
+        drawn = draws.iou_crop(draft.for_draws(), height, width, scales, ratios, self.options, self.trials)
         if drawn is None:
             return {}
         *box, inside = drawn

@@ -16,8 +16,9 @@ from fastaug._draft.draws import drawing_from, python_random
 from fastaug._draft.leaf import Leaf, MaskDraft
 from fastaug._sample.sample import Sample
 from fastaug._tv_tensors.boxes import BoxesDraft
+from fastaug._tv_tensors.choice import wrapped
 from fastaug._tv_tensors.points import PointsDraft
-from fastaug.transforms._base import setup_size
+from fastaug.transforms._blur import checked_kernel
 from fastaug.transforms._convert import check_matrix, length_for
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping, Transform, reads_drafts, run
@@ -34,7 +35,6 @@ from fastaug.transforms.v2._utils import (
     tv_named,
     tv_types,
     type_of,
-    wrapped,
 )
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
@@ -92,12 +92,16 @@ class Lambda(Transform):
         return f"{name}, {types}" if name else types
 
 
-def _refuse_pil(transform: Transform, sample: list[Any]) -> None:
-    if has_any(sample, PIL.Image.Image):
-        raise TypeError(f"{type(transform).__name__}() does not support PIL images.")
+class _OfTensors(Keeping):
+    """The base of transforms that refuse PIL images."""
+
+    def check_inputs(self, sample: list[Any]) -> None:
+        """Raise a TypeError if there are PIL images in the sample."""
+        if has_any(sample, PIL.Image.Image):
+            raise TypeError(f"{type(self).__name__}() does not support PIL images.")
 
 
-class LinearTransformation(Keeping):
+class LinearTransformation(_OfTensors):
     """Tensor images and videos, flattened, minus a mean and times a square matrix, such as whitening needs.
 
     Args:
@@ -126,10 +130,6 @@ class LinearTransformation(Keeping):
         self.transformation_matrix = transformation_matrix
         self.mean_vector = mean_vector
 
-    def check_inputs(self, sample: list[Any]) -> None:
-        """Raise a TypeError if there are PIL images in the sample."""
-        _refuse_pil(self, sample)
-
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         inpt = settled(inpt)
         length = length_for(inpt, self.transformation_matrix, self.mean_vector)
@@ -138,12 +138,11 @@ class LinearTransformation(Keeping):
         return wrapped(output, like=inpt)
 
 
-class Normalize(Keeping):
+class Normalize(_OfTensors):
     """(image - mean) / std for each channel of float tensors, images and videos.
 
     Args:
-        mean: one mean per channel.
-        std: one standard deviation per channel.
+        mean, std: one number per channel.
         inplace: write into the tensor that is given.
 
     Raises:
@@ -164,10 +163,6 @@ class Normalize(Keeping):
         self.mean = list(mean)
         self.std = list(std)
         self.inplace = inplace
-
-    def check_inputs(self, sample: list[Any]) -> None:
-        """Raise a TypeError if there are PIL images in the sample."""
-        _refuse_pil(self, sample)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.normalize, inpt, mean=self.mean, std=self.std, inplace=self.inplace)
@@ -199,9 +194,7 @@ class GaussianBlur(Keeping):
 
     def __init__(self, kernel_size: int | Sequence[int], sigma: int | float | Sequence[float] = (0.1, 2.0)) -> None:
         super().__init__()
-        self.kernel_size = setup_size(kernel_size, "Kernel size should be a tuple/list of two integers")
-        if any(size <= 0 or size % 2 == 0 for size in self.kernel_size):
-            raise ValueError(f"Kernel size value should be an odd and positive number. Got {kernel_size}")
+        self.kernel_size = checked_kernel(kernel_size)
         self.sigma = _setup_number_or_seq(sigma, "sigma")
         if not 0.0 < self.sigma[0] <= self.sigma[1]:
             raise ValueError(f"sigma values should be positive and of the form (min, max). Got {self.sigma}")
@@ -260,9 +253,37 @@ class _Sanitizer(Keeping):
     labels_getter: _LabelsGetter
     _labels_getter: Callable[[Any], Any]
 
+    #: The class of drafts, and the names of the classes of tv_tensors from which items are removed.
+    _drafts: type[BoxesDraft | PointsDraft]
+    _classes: tuple[str, ...]
+
     @abstractmethod
+    def _valid(self, draft: Any) -> torch.Tensor:
+        """Return which items are valid, a bool for each."""
+
     def _params_for(self, flat_inputs: list[Any], labels: Any) -> dict[str, Any]:
-        """Return which boxes or points are "valid", and the "labels", a tuple of tensors or None."""
+        """Return which items are "valid", and the "labels", a tuple of tensors or None."""
+        places = (get_bounding_boxes if self._drafts is BoxesDraft else get_keypoints)(flat_inputs)
+        for label in labels or ():
+            if places.shape[0] != label.shape[0]:
+                name = "boxes" if self._drafts is BoxesDraft else "keypoints"
+                raise ValueError(
+                    f"Number of {name} (shape={places.shape}) must match the number of labels. "
+                    f"Found labels with shape={label.shape})."
+                )
+        draft = places if isinstance(places, self._drafts) else self._drafts(places)
+        return {"valid": self._valid(draft), "labels": labels}
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        if isinstance(inpt, self._drafts):
+            inpt.keep(params["valid"])
+            return inpt
+        is_label = params["labels"] is not None and any(inpt is label for label in params["labels"])
+        if not is_label and not issubclass(type_of(inpt), tv_named(*self._classes)):
+            return inpt
+        inpt = settled(inpt)
+        output = inpt[params["valid"]]
+        return output if is_label else wrapped(output, like=inpt)
 
     def forward(self, *inputs: Any) -> Any:
         """The sample without what is not valid."""
@@ -307,19 +328,6 @@ def _tensors(labels: Any) -> Any:
     return parts
 
 
-def _is_one_of(inpt: Any, labels: Any) -> bool:
-    return labels is not None and any(inpt is label for label in labels)
-
-
-def _check_count(places: Any, labels: Any, name: str) -> None:
-    for label in labels or ():
-        if places.shape[0] != label.shape[0]:
-            raise ValueError(
-                f"Number of {name} (shape={places.shape}) must match the number of labels. "
-                f"Found labels with shape={label.shape})."
-            )
-
-
 class SanitizeBoundingBoxes(_Sanitizer):
     """The sample without boxes that are too small or reach out of the image, nor their labels and masks.
 
@@ -344,6 +352,8 @@ class SanitizeBoundingBoxes(_Sanitizer):
         tensor([7])
     """
 
+    _drafts, _classes = BoxesDraft, ("BoundingBoxes", "Mask")
+
     def __init__(self, min_size: float = 1.0, min_area: float = 1.0, labels_getter: _LabelsGetter = "default") -> None:
         super().__init__()
         for name, least in (("min_size", min_size), ("min_area", min_area)):
@@ -354,28 +364,16 @@ class SanitizeBoundingBoxes(_Sanitizer):
         self.labels_getter = labels_getter
         self._labels_getter = _parse_labels_getter(labels_getter)
 
-    def _params_for(self, flat_inputs: list[Any], labels: Any) -> dict[str, Any]:
-        boxes = get_bounding_boxes(flat_inputs)
-        _check_count(boxes, labels, "boxes")
-        draft = boxes if isinstance(boxes, BoxesDraft) else BoxesDraft(boxes)
-        return {"valid": draft.sanitize(self.min_size, self.min_area), "labels": labels}
+    def _valid(self, draft: BoxesDraft) -> torch.Tensor:
+        return draft.sanitize(self.min_size, self.min_area)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        valid = params["valid"]
-        if isinstance(inpt, MaskDraft) and inpt.select(valid):
+        if isinstance(inpt, MaskDraft) and inpt.select(params["valid"]):
             return inpt
-        if isinstance(inpt, BoxesDraft):
-            inpt.keep(valid)
-            return inpt
-        is_label = _is_one_of(inpt, params["labels"])
-        if not is_label and not issubclass(type_of(inpt), tv_named("BoundingBoxes", "Mask")):
-            return inpt
-        inpt = settled(inpt)
         try:
-            output = inpt[valid]
-        except IndexError:
+            return super().transform(inpt, params)
+        except IndexError:  # another number of items
             return inpt
-        return output if is_label else wrapped(output, like=inpt)
 
 
 class SanitizeKeyPoints(_Sanitizer):
@@ -398,23 +396,12 @@ class SanitizeKeyPoints(_Sanitizer):
         [[1.0, 2.0]]
     """
 
+    _drafts, _classes = PointsDraft, ("KeyPoints",)
+
     def __init__(self, labels_getter: _LabelsGetter = None) -> None:
         super().__init__()
         self.labels_getter = labels_getter
         self._labels_getter = _parse_labels_getter(labels_getter)
 
-    def _params_for(self, flat_inputs: list[Any], labels: Any) -> dict[str, Any]:
-        points = get_keypoints(flat_inputs)
-        _check_count(points, labels, "keypoints")
-        draft = points if isinstance(points, PointsDraft) else PointsDraft(points)
-        return {"valid": draft.sanitize(), "labels": labels}
-
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        if isinstance(inpt, PointsDraft):
-            inpt.keep(params["valid"])
-            return inpt
-        is_label = _is_one_of(inpt, params["labels"])
-        if not is_label and not isinstance(inpt, tv_named("KeyPoints")):
-            return inpt
-        output = inpt[params["valid"]]
-        return output if is_label else wrapped(output, like=inpt)
+    def _valid(self, draft: PointsDraft) -> torch.Tensor:
+        return draft.sanitize()

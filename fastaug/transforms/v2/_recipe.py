@@ -35,12 +35,6 @@ def happening(transforms: Any, p: Any) -> Packed:
     return recipe.group(transforms, torch.nextafter(limit, torch.tensor(-torch.inf)).item(), packed)
 
 
-def adjustment(transform: Any, number: Any = 0) -> Packed:
-    """Return the step of an adjustment of colour, with the number that it takes."""
-    is_float = type(recipe.number(number)) is float
-    return "RandomAdjustment", type(transform).__name__, recipe.chance(transform.p), float(number), is_float
-
-
 def as_mode(interpolation: Any) -> Any:
     """Return the interpolation mode of a name, or another value itself."""
     return InterpolationMode(interpolation) if type(interpolation) is str else interpolation

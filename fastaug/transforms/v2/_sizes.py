@@ -89,8 +89,7 @@ class ScaleJitter(_RandomSize):
     Args:
         target_size: (width, height) that factors are relative to.
         scale_range: (low, high) of the factor.
-        interpolation: as in :class:`Resize`.
-        antialias: as in :class:`Resize`.
+        interpolation, antialias: as in :class:`Resize`.
 
     Raises:
         TypeError: when called, a sample without a size.
@@ -131,8 +130,7 @@ class RandomShortestSize(_RandomSize):
     Args:
         min_size: sizes of the shorter side: an int, or several to draw from.
         max_size: limit of the longer side; None for none.
-        interpolation: as in :class:`Resize`.
-        antialias: as in :class:`Resize`.
+        interpolation, antialias: as in :class:`Resize`.
 
     Raises:
         RuntimeError: when called, without a size to draw from.
@@ -174,8 +172,7 @@ class RandomResize(_RandomSize):
     Args:
         min_size: least size of the shorter side.
         max_size: what it stays below.
-        interpolation: as in :class:`Resize`.
-        antialias: as in :class:`Resize`.
+        interpolation, antialias: as in :class:`Resize`.
 
     Raises:
         RuntimeError: when called, a ``max_size`` that is not above ``min_size``.

@@ -1,4 +1,4 @@
-"""What all transforms of v2 are: which leaves of a sample they change, how they draw, and how users build on them."""
+"""The base of all transforms of v2, and how they change samples."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ _Sample = TypeVar("_Sample")
 # For each class of transforms, the check that an object is as its class was written. None for a class of user code.
 _checks: dict[type, Callable[[Any], bool] | None] = {}
 
-# A class keeps so many plans: samples of one pipeline are mostly of the same types.
+# The number of plans that a class keeps. Samples of one pipeline are mostly of the same types.
 _MOST_PLANS = 1000
 
 
 def getattr_of(cls: type, name: str) -> Any:
-    """A class attribute as it is written down, without descriptors."""
+    """Return a class attribute as it is written, without descriptors."""
     return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
 
 
 class Transform(Shown, nn.Module):
     """The base of transforms of samples: anything nested of images, videos, masks, boxes, points and other objects.
 
-    A transform of your own overrides :meth:`transform`, and :meth:`make_params` where it draws.
+    Your own transforms override :meth:`transform`, and :meth:`make_params` if they draw.
 
     Raises:
         NotImplementedError: when called, by a subclass that does not override :meth:`transform`.
@@ -58,19 +58,19 @@ class Transform(Shown, nn.Module):
         {'image': tensor([[[2, 2]]], dtype=torch.uint8), 'label': 'cat'}
     """
 
-    #: The types of leaves that are changed, or predicates. Others are handed on.
+    #: The types of leaves that change, or predicates. Others stay as they are.
     _transformed_types: Any = (torch.Tensor, PIL.Image.Image)
 
     #: The class of ``fastaug.transforms`` that does the same to single images; None if there is none.
     _v1_transform_cls: type[nn.Module] | None = None
 
-    #: Whether `make_params` gives any.
+    #: Whether `make_params` draws.
     _draws = False
 
-    #: Whether leaves may be of other types afterwards.
+    #: Whether leaves may change their types.
     _retypes = False
 
-    # Which leaves are changed, by the types of all: nothing else decides on it, nor on what `check_inputs` says.
+    # The leaves that change, by the types of all leaves. These alone decide, here and in `check_inputs`.
     _plans: ClassVar[dict[tuple[type, ...], list[int]]] = {}
 
     def __init__(self) -> None:
@@ -87,18 +87,18 @@ class Transform(Shown, nn.Module):
             written.note(cls)
 
     def check_inputs(self, flat_inputs: list[Any]) -> None:
-        """Raises an error if the transform cannot be applied to a sample of these leaves."""
+        """Raise an error if the transform cannot be applied to a sample of these leaves."""
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
-        """Draws the parameters for the leaves that are to be changed, once for all of them."""
+        """Draw the parameters for all leaves that change."""
         return {}
 
     def _call_kernel(self, functional: Callable[..., Any], inpt: Any, *args: Any, **kwargs: Any) -> Any:
-        """What a functional makes of a leaf; the leaf itself where it has no kernel for its type."""
+        """Return the result of a functional for a leaf, or the leaf itself if there is no kernel for its type."""
         wanted = functional, type(inpt)
         kernel = drafting.get(wanted)
         if kernel is not None:
-            # The registry's kernel would do the same, and hand all arguments on once more.
+            # The registry's kernel does the same, by one more call.
             other = kernel(inpt, *args, **kwargs)
             return touched(inpt) if other is None else other
         kernel = found.get(wanted)
@@ -107,16 +107,11 @@ class Transform(Shown, nn.Module):
         return kernel(inpt, *args, **kwargs)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        """One leaf, transformed.
-
-        Args:
-            inpt: the leaf.
-            params: what :meth:`make_params` returned.
-        """
+        """Return one leaf, transformed by what :meth:`make_params` returned."""
         raise NotImplementedError(f"{type(self).__name__} does not override transform")
 
     def forward(self, *inputs: Any) -> Any:
-        """The sample with all leaves transformed. Several arguments are a tuple."""
+        """Return the sample with all leaves transformed. Several arguments are a tuple."""
         if reads_drafts(self):
             return run(self, inputs)
         flat_inputs, spec = tree_flatten(inputs if len(inputs) > 1 else inputs[0])
@@ -130,9 +125,9 @@ class Transform(Shown, nn.Module):
         return tree_unflatten(outputs, spec)
 
     def _needs_transform_list(self, flat_inputs: list[Any]) -> list[bool]:
-        """For each leaf whether it is changed: if it is of a type that is, and a pure tensor only if it is the image.
+        """Return for each leaf whether it changes.
 
-        That is the first pure tensor of a sample without other images and videos.
+        Of pure tensors only the first can be the image, and only in samples without other images and videos.
         """
         types = _types_of(self)
         pure = not any(issubclass(type_of(inpt), _images()) for inpt in flat_inputs)
@@ -145,14 +140,14 @@ class Transform(Shown, nn.Module):
         return needs
 
     def _take(self, sample: Sample) -> None:
-        """What `forward` does, to a sample in drafts."""
+        """Change a sample of drafts as `forward` changes one of images."""
         self._change(sample)
 
     def _change(self, sample: Sample) -> None:
         sample.change(self, self._plan(sample))
 
     def _plan(self, sample: Sample) -> list[int]:
-        """The leaves that are changed, of a sample that the transform can be applied to."""
+        """Return the places of the leaves that change, after a check of the sample."""
         types = sample.types
         plan = self._plans.get(types)
         if plan is None:
@@ -174,7 +169,7 @@ class Transform(Shown, nn.Module):
         return ", ".join(settings)
 
     def _extract_params_for_v1_transform(self) -> dict[str, Any]:
-        """The arguments of the class of v1."""
+        """Return the arguments of the class of v1."""
         common = vars(nn.Module())
         params = {name: value for name, value in vars(self).items() if not name.startswith("_") and name not in common}
         if isinstance(params.get("interpolation"), str):
@@ -192,7 +187,7 @@ class Transform(Shown, nn.Module):
 
 
 class Keeping(Transform):
-    """A transform whose results are of the types that it is given."""
+    """The base of transforms whose results are of the types of their inputs."""
 
     if TYPE_CHECKING:
 
@@ -205,17 +200,21 @@ class Keeping(Transform):
         def __call__(self, *inputs: Any) -> Any: ...
 
 
+def checked_chance(p: float) -> float:
+    if not (0.0 <= p <= 1.0):
+        raise ValueError(f"`p` should be a floating point value in the interval [0.0, 1.0], got {p}.")
+    return p
+
+
 class _RandomApplyTransform(Keeping):
-    """A transform that happens with a probability."""
+    """The base of transforms that happen with probability ``p``."""
 
     def __init__(self, p: float = 0.5) -> None:
-        if not (0.0 <= p <= 1.0):
-            raise ValueError(f"`p` should be a floating point value in the interval [0.0, 1.0], got {p}.")
         super().__init__()
-        self.p = p
+        self.p = checked_chance(p)
 
     def forward(self, *inputs: Any) -> Any:
-        """The sample with all leaves transformed, or the sample itself."""
+        """Return the sample with all leaves transformed, or the sample itself."""
         if reads_drafts(self):
             return run(self, inputs)
         structure = inputs if len(inputs) > 1 else inputs[0]
@@ -230,14 +229,14 @@ class _RandomApplyTransform(Keeping):
 
 
 def applied(transform: Any, sample: Sample) -> bool:
-    """Whether a transform that happens with a probability does: drawn, or as a tape has it."""
+    """Return whether a transform of some probability happens, by a draw or by a tape."""
     if sample.tape is None:
         return happens(sample.call.draws, transform.p)
     return sample.drawn(transform, "applied", lambda: happens(sample.call.draws, transform.p))
 
 
 def run(transform: Any, inputs: tuple[Any, ...]) -> Any:
-    """What a transform that reads drafts makes of the arguments of a call."""
+    """Return the result of a call of a transform that reads drafts."""
     sample = Sample(inputs)
     try:
         transform._take(sample)
@@ -247,9 +246,9 @@ def run(transform: Any, inputs: tuple[Any, ...]) -> Any:
 
 
 def take_all(transforms: Iterable[Any], sample: Sample) -> None:
-    """As `take`, one transform after the other.
+    """Change a sample by one transform after the other, as `take` does.
 
-    Of most classes, what `take` comes to by way of methods is done here: a sample goes through many transforms.
+    For most classes this does without calls of methods, because a sample goes through many transforms.
     """
     if sample.watch is not None or sample.tape is not None:
         for transform in transforms:
@@ -274,14 +273,14 @@ def take_all(transforms: Iterable[Any], sample: Sample) -> None:
 
 @functools.cache
 def _gated(cls: Any) -> bool | None:
-    """Whether the transforms of a class happen with a probability; None if they take samples in a way of their own."""
+    """Return whether the transforms of a class happen with a probability; None if they take samples in another way."""
     if cls._change is not Transform._change:
         return None
     return {Transform._take: False, _RandomApplyTransform._take: True}.get(cls._take)
 
 
 def take(transform: Any, sample: Sample) -> None:
-    """Has a transform change a sample; one that reads no drafts is called with the leaves so far."""
+    """Change a sample by a transform. One that reads no drafts is called with the leaves so far."""
     watch = sample.watch
     if watch is not None:
         watch.begin(transform, sample)
@@ -294,7 +293,7 @@ def take(transform: Any, sample: Sample) -> None:
 
 
 def _apart(transform: Any, sample: Sample) -> None:
-    """Have a transform that reads no drafts change a sample: nn.Sequential by what it holds, any other by a call.
+    """Change a sample by a transform that reads no drafts: nn.Sequential by its items, any other by a call.
 
     With several arguments nn.Sequential is called too, for its error.
     """
@@ -306,9 +305,9 @@ def _apart(transform: Any, sample: Sample) -> None:
 
 
 def reads_drafts(transform: Any) -> bool:
-    """Return whether a transform does what a class of this package was written to do, so that it can take drafts.
+    """Return whether a transform does what its class in this package was written to do, so that it can take drafts.
 
-    torch.compile follows the functions that other transforms call.
+    While torch.compile traces, no transform does.
     """
     if compiling() or global_hooks or global_pre_hooks:
         return False

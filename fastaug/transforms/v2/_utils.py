@@ -258,11 +258,6 @@ def _check_padding_arg(padding: Any) -> None:
         raise ValueError(f"Padding must be an int or a 1, 2, or 4 element of tuple or list, got {padding}.")
 
 
-def _check_padding_mode_arg(padding_mode: Any) -> None:
-    if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-        raise ValueError(f"Padding mode should be either constant, edge, reflect or symmetric, got {padding_mode!r}")
-
-
 def _find_labels_default_heuristic(inputs: Any) -> Any:
     """Return the labels of a sample: a dictionary, or a tuple or list whose second item is one, or is the labels.
 
@@ -310,11 +305,3 @@ def order_of(flat_inputs: list[Any], order: list[int]) -> Any:
 def settled(inpt: Any) -> Any:
     """Return a leaf itself, or the result of a draft."""
     return inpt.result() if isinstance(inpt, Leaf) else inpt
-
-
-def wrapped(output: Any, like: Any) -> Any:
-    """Return a tensor, as a tv_tensor if `like` is one."""
-    classes = loaded()
-    if classes is None or not isinstance(like, classes.TVTensor):
-        return output
-    return classes.wrap(output, like=like)

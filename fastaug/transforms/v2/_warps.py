@@ -142,7 +142,6 @@ class RandomPerspective(_RandomApplyTransform):
 
     Args:
         distortion_scale: how far corners move: in [0, 1], as a share of half the image's sides.
-        p: probability.
         interpolation: as in :class:`RandomRotation`.
         fill: colour of what lies outside the image, as in :class:`Pad`.
 

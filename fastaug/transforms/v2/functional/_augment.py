@@ -8,7 +8,7 @@ import torch
 
 from fastaug._draft.leaf import ImageDraft, VideoDraft
 from fastaug._image.types import InputT
-from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_videos
+from fastaug.transforms.v2.functional._make import drafted, functional, on_pixels
 
 __all__: list[str] = []
 
@@ -19,10 +19,8 @@ def erase(inpt: InputT, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace
 
     Args:
         inpt: image or video of any dtype and number of channels, or a PIL image.
-        i: first row.
-        j: first column.
-        h: rows.
-        w: columns.
+        i, j: first row and column.
+        h, w: rows and columns.
         v: what is written, of a shape that broadcasts to that of the box.
         inplace: write into the tensor that is given.
 
@@ -39,9 +37,7 @@ def erase(inpt: InputT, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace
     return drafted(inpt).erase_box(i, j, h, w, v, inplace)
 
 
-erase_image = on_images(erase)
-_erase_image_pil = on_pillow(erase)
-erase_video = on_videos(erase)
+erase_image, erase_video = on_pixels(erase)
 __all__ += ["erase", "erase_image", "erase_video"]
 
 
@@ -67,7 +63,5 @@ def jpeg(image: Any, quality: int) -> Any:
     return drafted(image).jpeg(quality)
 
 
-jpeg_image = on_images(jpeg)
-jpeg_video = on_videos(jpeg)
-_jpeg_image_pil = on_pillow(jpeg)
+jpeg_image, jpeg_video = on_pixels(jpeg)
 __all__ += ["jpeg", "jpeg_image", "jpeg_video"]

@@ -8,7 +8,7 @@ from typing import Any
 from fastaug._draft.leaf import ImageDraft, VideoDraft
 from fastaug._image.types import InputT
 from fastaug._program.kinds import TENSOR
-from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_videos
+from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_pixels
 
 __all__: list[str] = []
 
@@ -35,9 +35,7 @@ def adjust_brightness(inpt: InputT, brightness_factor: float) -> InputT:
     return drafted(inpt).adjust_brightness(brightness_factor)
 
 
-adjust_brightness_image = on_images(adjust_brightness)
-_adjust_brightness_image_pil = on_pillow(adjust_brightness)
-adjust_brightness_video = on_videos(adjust_brightness)
+adjust_brightness_image, adjust_brightness_video = on_pixels(adjust_brightness)
 __all__ += ["adjust_brightness", "adjust_brightness_image", "adjust_brightness_video"]
 
 
@@ -62,9 +60,7 @@ def adjust_saturation(inpt: InputT, saturation_factor: float) -> InputT:
     return drafted(inpt).adjust_saturation(saturation_factor)
 
 
-adjust_saturation_image = on_images(adjust_saturation)
-_adjust_saturation_image_pil = on_pillow(adjust_saturation, "img")
-adjust_saturation_video = on_videos(adjust_saturation)
+adjust_saturation_image, adjust_saturation_video = on_pixels(adjust_saturation, "img")
 __all__ += ["adjust_saturation", "adjust_saturation_image", "adjust_saturation_video"]
 
 
@@ -89,9 +85,7 @@ def adjust_contrast(inpt: InputT, contrast_factor: float) -> InputT:
     return drafted(inpt).adjust_contrast(contrast_factor)
 
 
-adjust_contrast_image = on_images(adjust_contrast)
-_adjust_contrast_image_pil = on_pillow(adjust_contrast, "img")
-adjust_contrast_video = on_videos(adjust_contrast)
+adjust_contrast_image, adjust_contrast_video = on_pixels(adjust_contrast, "img")
 __all__ += ["adjust_contrast", "adjust_contrast_image", "adjust_contrast_video"]
 
 
@@ -116,9 +110,7 @@ def adjust_sharpness(inpt: InputT, sharpness_factor: float) -> InputT:
     return drafted(inpt).adjust_sharpness(sharpness_factor)
 
 
-adjust_sharpness_image = on_images(adjust_sharpness)
-_adjust_sharpness_image_pil = on_pillow(adjust_sharpness, "img")
-adjust_sharpness_video = on_videos(adjust_sharpness)
+adjust_sharpness_image, adjust_sharpness_video = on_pixels(adjust_sharpness, "img")
 __all__ += ["adjust_sharpness", "adjust_sharpness_image", "adjust_sharpness_video"]
 
 
@@ -143,9 +135,7 @@ def adjust_hue(inpt: InputT, hue_factor: float) -> InputT:
     return drafted(inpt).adjust_hue(hue_factor)
 
 
-adjust_hue_image = on_images(adjust_hue)
-_adjust_hue_image_pil = on_pillow(adjust_hue, "img")
-adjust_hue_video = on_videos(adjust_hue)
+adjust_hue_image, adjust_hue_video = on_pixels(adjust_hue, "img")
 __all__ += ["adjust_hue", "adjust_hue_image", "adjust_hue_video"]
 
 
@@ -171,9 +161,7 @@ def adjust_gamma(inpt: InputT, gamma: float, gain: float = 1) -> InputT:
     return drafted(inpt).adjust_gamma(gamma, gain)
 
 
-adjust_gamma_image = on_images(adjust_gamma, gain=1.0)
-_adjust_gamma_image_pil = on_pillow(adjust_gamma, "img", gain=1.0)
-adjust_gamma_video = on_videos(adjust_gamma)
+adjust_gamma_image, adjust_gamma_video = on_pixels(adjust_gamma, "img", gain=1.0)
 __all__ += ["adjust_gamma", "adjust_gamma_image", "adjust_gamma_video"]
 
 
@@ -201,7 +189,7 @@ def rgb_to_grayscale(inpt: InputT, num_output_channels: int = 1) -> InputT:
 
 
 rgb_to_grayscale_image = on_images(rgb_to_grayscale)
-_rgb_to_grayscale_image_pil = on_pillow(rgb_to_grayscale)
+on_pillow(rgb_to_grayscale)
 to_grayscale = rgb_to_grayscale
 __all__ += ["rgb_to_grayscale", "rgb_to_grayscale_image", "to_grayscale"]
 
@@ -230,7 +218,7 @@ def grayscale_to_rgb(inpt: InputT) -> InputT:
 
 
 grayscale_to_rgb_image = on_images(grayscale_to_rgb)
-grayscale_to_rgb_image_pil = on_pillow(grayscale_to_rgb, name="grayscale_to_rgb_image_pil")
+on_pillow(grayscale_to_rgb, name="grayscale_to_rgb_image_pil")
 __all__ += ["grayscale_to_rgb", "grayscale_to_rgb_image"]
 
 
@@ -258,9 +246,7 @@ def posterize(inpt: InputT, bits: int) -> InputT:
     return drafted(inpt).posterize(bits)
 
 
-posterize_image = on_images(posterize)
-_posterize_image_pil = on_pillow(posterize, "img")
-posterize_video = on_videos(posterize)
+posterize_image, posterize_video = on_pixels(posterize, "img")
 __all__ += ["posterize", "posterize_image", "posterize_video"]
 
 
@@ -284,9 +270,7 @@ def solarize(inpt: InputT, threshold: float) -> InputT:
     return drafted(inpt).solarize(threshold)
 
 
-solarize_image = on_images(solarize)
-_solarize_image_pil = on_pillow(solarize, "img")
-solarize_video = on_videos(solarize)
+solarize_image, solarize_video = on_pixels(solarize, "img")
 __all__ += ["solarize", "solarize_image", "solarize_video"]
 
 
@@ -311,9 +295,7 @@ def autocontrast(inpt: InputT) -> InputT:
     return drafted(inpt).autocontrast()
 
 
-autocontrast_image = on_images(autocontrast)
-_autocontrast_image_pil = on_pillow(autocontrast, "img")
-autocontrast_video = on_videos(autocontrast)
+autocontrast_image, autocontrast_video = on_pixels(autocontrast, "img")
 __all__ += ["autocontrast", "autocontrast_image", "autocontrast_video"]
 
 
@@ -338,9 +320,7 @@ def equalize(inpt: InputT) -> InputT:
     return drafted(inpt).equalize()
 
 
-equalize_image = on_images(equalize)
-_equalize_image_pil = on_pillow(equalize, "img")
-equalize_video = on_videos(equalize)
+equalize_image, equalize_video = on_pixels(equalize, "img")
 __all__ += ["equalize", "equalize_image", "equalize_video"]
 
 
@@ -363,9 +343,7 @@ def invert(inpt: InputT) -> InputT:
     return drafted(inpt).invert()
 
 
-invert_image = on_images(invert)
-_invert_image_pil = on_pillow(invert, "img")
-invert_video = on_videos(invert)
+invert_image, invert_video = on_pixels(invert, "img")
 __all__ += ["invert", "invert_image", "invert_video"]
 
 
@@ -390,7 +368,5 @@ def permute_channels(inpt: InputT, permutation: Sequence[int]) -> InputT:
     return drafted(inpt).permute_channels(permutation)
 
 
-permute_channels_image = on_images(permute_channels)
-_permute_channels_image_pil = on_pillow(permute_channels)
-permute_channels_video = on_videos(permute_channels)
+permute_channels_image, permute_channels_video = on_pixels(permute_channels)
 __all__ += ["permute_channels", "permute_channels_image", "permute_channels_video"]

@@ -13,7 +13,7 @@ from fastaug._image.types import InputT
 from fastaug._program import v2_arguments
 from fastaug._program.arguments import square_if_single
 from fastaug._tv_tensors.choice import chosen
-from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_masks, on_pillow, on_videos
+from fastaug.transforms.v2.functional._make import drafted, functional, on_masks, on_pixels
 from fastaug.transforms.v2.functional._utils import _get_kernel, registered
 
 Tensor = torch.Tensor
@@ -41,10 +41,8 @@ def horizontal_flip(inpt: InputT) -> InputT:
     return drafted(inpt).hflip()
 
 
-horizontal_flip_image = on_images(horizontal_flip)
-_horizontal_flip_image_pil = on_pillow(horizontal_flip)
+horizontal_flip_image, horizontal_flip_video = on_pixels(horizontal_flip)
 horizontal_flip_mask = on_masks(horizontal_flip, as_images=True)
-horizontal_flip_video = on_videos(horizontal_flip)
 hflip = horizontal_flip
 __all__ += ["hflip", "horizontal_flip", "horizontal_flip_image", "horizontal_flip_mask", "horizontal_flip_video"]
 
@@ -69,10 +67,8 @@ def vertical_flip(inpt: InputT) -> InputT:
     return drafted(inpt).vflip()
 
 
-vertical_flip_image = on_images(vertical_flip)
-_vertical_flip_image_pil = on_pillow(vertical_flip)
+vertical_flip_image, vertical_flip_video = on_pixels(vertical_flip)
 vertical_flip_mask = on_masks(vertical_flip, as_images=True)
-vertical_flip_video = on_videos(vertical_flip)
 vflip = vertical_flip
 __all__ += ["vertical_flip", "vertical_flip_image", "vertical_flip_mask", "vertical_flip_video", "vflip"]
 
@@ -115,10 +111,8 @@ def _parse_pad_padding(padding: Any) -> list[int]:
     return [left, right, top, bottom]
 
 
-pad_image = on_images(pad)
-_pad_image_pil = on_pillow(pad, "img", fill=0)
+pad_image, pad_video = on_pixels(pad, "img")
 pad_mask = on_masks(pad)
-pad_video = on_videos(pad)
 __all__ += ["pad", "pad_image", "pad_mask", "pad_video"]
 
 
@@ -130,10 +124,8 @@ def crop(inpt: InputT, top: int, left: int, height: int, width: int) -> InputT:
 
     Args:
         inpt: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
-        top: first row.
-        left: first column.
-        height: rows.
-        width: columns.
+        top, left: first row and column.
+        height, width: rows and columns.
 
     Raises:
         TypeError: another type of input.
@@ -148,10 +140,8 @@ def crop(inpt: InputT, top: int, left: int, height: int, width: int) -> InputT:
     return drafted(inpt).crop(top, left, height, width)
 
 
-crop_image = on_images(crop)
-_crop_image_pil = on_pillow(crop, "img")
+crop_image, crop_video = on_pixels(crop, "img")
 crop_mask = on_masks(crop)
-crop_video = on_videos(crop)
 __all__ += ["crop", "crop_image", "crop_mask", "crop_video"]
 
 
@@ -179,22 +169,19 @@ def center_crop(inpt: InputT, output_size: int | Sequence[int]) -> InputT:
     return drafted(inpt).center_crop(size)
 
 
-center_crop_image = on_images(center_crop)
-_center_crop_image_pil = on_pillow(center_crop)
+center_crop_image, center_crop_video = on_pixels(center_crop)
 center_crop_mask = on_masks(center_crop)
-center_crop_video = on_videos(center_crop)
 __all__ += ["center_crop", "center_crop_image", "center_crop_mask", "center_crop_video"]
 
 
 def five_crop(inpt: InputT, size: int | Sequence[int]) -> tuple[InputT, ...]:
     """The corners of the input and its middle, as :class:`~fastaug.transforms.v2.FiveCrop` does it; of a tensor, views.
 
+    Their order is top left, top right, bottom left, bottom right, middle.
+
     Args:
         inpt: image or video: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
         size: (height, width), or a number or sequence of one for a square.
-
-    Returns:
-        Top left, top right, bottom left, bottom right and middle.
 
     Raises:
         TypeError: another type of input.

@@ -34,10 +34,6 @@ class _OnMasks(Protocol[_P]):
     def __call__(self, mask: torch.Tensor, *args: _P.args, **kwargs: _P.kwargs) -> torch.Tensor: ...
 
 
-class _OnPillow(Protocol[_P]):
-    def __call__(self, image: PIL.Image.Image, *args: _P.args, **kwargs: _P.kwargs) -> PIL.Image.Image: ...
-
-
 class _Drafted(Protocol[_ResultT]):
     """The draft that the function of an op gets. Its methods change it, and return nothing."""
 
@@ -75,21 +71,34 @@ def functional(*drafts: type) -> Callable[[FunctionT], FunctionT]:
 
 
 def on_images(
-    functional: _Functional[_P],
-    *,
-    shape: str = "shape (..., channels, height, width)",
-    **defaults: Any,
+    functional: _Functional[_P], *, shape: str = "shape (..., channels, height, width)", **defaults: Any
 ) -> _OnImages[_P]:
     """Make and register the kernel for images. Defaults are given where they differ from the functional's."""
     leaves = f"for images, of {shape}."
     return _kernel(functional, "{}_image", "image", torch.Tensor, defaults, leaves, torch.Tensor, "Image")
 
 
-def on_videos(
-    functional: _Functional[_P], *, shape: str = "shape (..., frames, channels, height, width)"
-) -> _OnVideos[_P]:
+def on_videos(functional: _Functional[_P]) -> _OnVideos[_P]:
     """Make and register the kernel for videos."""
-    return _kernel(functional, "{}_video", "video", torch.Tensor, {}, f"for videos, of {shape}.", "Video")
+    leaves = "for videos, of shape (..., frames, channels, height, width)."
+    return _kernel(functional, "{}_video", "video", torch.Tensor, {}, leaves, "Video")
+
+
+def on_pillow(
+    functional: _Functional[_P], first: str = "image", *, name: str = "_{}_image_pil", **defaults: Any
+) -> None:
+    """Make and register the kernel for PIL images. Its module, name and first argument are torchvision's."""
+    cls = PIL.Image.Image
+    made = _kernel(functional, name, first, cls, defaults, "for PIL images.", cls)
+    _OPS[functional].__globals__[made.__name__] = made
+
+
+def on_pixels(
+    functional: _Functional[_P], first: str = "image", **defaults: Any
+) -> tuple[_OnImages[_P], _OnVideos[_P]]:
+    """Make and register the kernels for images, PIL images and videos, and return those for tensors."""
+    on_pillow(functional, first, **defaults)
+    return on_images(functional, **defaults), on_videos(functional)
 
 
 @overload
@@ -107,17 +116,6 @@ def on_masks(functional: _Functional[_P], *, as_images: bool = False, without: s
     if without:
         made = _kernel(functional, "{}_mask", "mask", torch.Tensor, {}, leaves, finish=finish, without=without)
     return made
-
-
-def on_pillow(
-    functional: _Functional[_P],
-    first: str = "image",
-    *,
-    name: str = "_{}_image_pil",
-    **defaults: Any,
-) -> _OnPillow[_P]:
-    """Make and register the kernel for PIL images. Its name and that of its first argument are torchvision's."""
-    return _kernel(functional, name, first, PIL.Image.Image, defaults, "for PIL images.", PIL.Image.Image)
 
 
 def done_mask(mask: torch.Tensor, op: Callable[..., Any], **arguments: Any) -> torch.Tensor:

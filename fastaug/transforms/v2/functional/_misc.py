@@ -11,7 +11,7 @@ from fastaug._draft.leaf import ImageDraft, Leaf, VideoDraft
 from fastaug._image.types import InputT
 from fastaug._program.kinds import TENSOR
 from fastaug._tv_tensors.meta import sanitize_bounding_boxes, sanitize_keypoints
-from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_videos
+from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_pixels, on_videos
 from fastaug.transforms.v2.functional._utils import registered
 
 __all__: list[str] = ["convert_image_dtype", "sanitize_bounding_boxes", "sanitize_keypoints"]
@@ -23,8 +23,7 @@ def normalize(inpt: InputT, mean: Sequence[float], std: Sequence[float], inplace
 
     Args:
         inpt: floating point image or video of shape (..., channels, height, width).
-        mean: one mean per channel; a sequence or a tensor.
-        std: one standard deviation per channel; a sequence or a tensor.
+        mean, std: one number per channel; a sequence or a tensor.
         inplace: write into the tensor that is given.
 
     Raises:
@@ -71,9 +70,7 @@ def gaussian_blur(inpt: InputT, kernel_size: Sequence[int], sigma: Sequence[floa
     return drafted(inpt).gaussian_blur(kernel_size, sigma)
 
 
-gaussian_blur_image = on_images(gaussian_blur)
-_gaussian_blur_image_pil = on_pillow(gaussian_blur)
-gaussian_blur_video = on_videos(gaussian_blur)
+gaussian_blur_image, gaussian_blur_video = on_pixels(gaussian_blur)
 __all__ += ["gaussian_blur", "gaussian_blur_image", "gaussian_blur_video"]
 
 
@@ -102,7 +99,7 @@ def gaussian_noise(inpt: InputT, mean: float = 0.0, sigma: float = 0.1, clip: bo
 
 gaussian_noise_image = on_images(gaussian_noise)
 gaussian_noise_video = on_videos(gaussian_noise)
-_gaussian_noise_pil = on_pillow(gaussian_noise, "video", name="_gaussian_noise_pil")
+on_pillow(gaussian_noise, "video", name="_gaussian_noise_pil")
 __all__ += ["gaussian_noise", "gaussian_noise_image", "gaussian_noise_video"]
 
 
@@ -133,7 +130,7 @@ def to_dtype(inpt: InputT, dtype: torch.dtype = torch.float, scale: bool = False
 
 
 to_dtype_image = on_images(to_dtype, shape="any shape")
-to_dtype_video = on_videos(to_dtype, shape="any shape")
+to_dtype_video = on_videos(to_dtype)
 __all__ += ["to_dtype", "to_dtype_image", "to_dtype_video"]
 
 

@@ -14,7 +14,7 @@ from fastaug._draft.leaf import ImageDraft, Leaf
 from fastaug._image.lazy import LazyImage
 from fastaug._image.types import FunctionT
 from fastaug._program.ops import MAX_OPS
-from fastaug._tv_tensors.choice import chosen, loaded
+from fastaug._tv_tensors.choice import chosen, is_tv_tensor, loaded
 
 __all__: list[str] = ["is_pure_tensor", "register_kernel"]
 
@@ -54,10 +54,7 @@ def is_pure_tensor(inpt: Any) -> bool:
     """
     if isinstance(inpt, Leaf):
         return inpt.type is torch.Tensor
-    if not isinstance(inpt, torch.Tensor):
-        return False
-    classes = loaded()
-    return classes is None or not isinstance(inpt, classes.TVTensor)
+    return isinstance(inpt, torch.Tensor) and not is_tv_tensor(inpt)
 
 
 def registered(

@@ -12,7 +12,7 @@ from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
 from fastaug._image.types import InputT
 from fastaug._program import matrices
 from fastaug.transforms.v2.functional._crops import _Fill
-from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_masks, on_pillow, on_videos
+from fastaug.transforms.v2.functional._make import drafted, functional, on_masks, on_pixels
 
 _Interpolation = InterpolationMode | str | int
 _NEAREST = InterpolationMode.NEAREST
@@ -65,10 +65,8 @@ def resize(
     return drafted(inpt).resize(size, mode, max_size, antialias)
 
 
-resize_image = on_images(resize)
-_resize_image_pil = on_pillow(resize)
+resize_image, resize_video = on_pixels(resize)
 resize_mask = on_masks(resize, without="antialias")
-resize_video = on_videos(resize)
 __all__ += ["resize", "resize_image", "resize_mask", "resize_video"]
 
 
@@ -87,10 +85,8 @@ def resized_crop(
 
     Args:
         inpt: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
-        top: first row.
-        left: first column.
-        height: rows.
-        width: columns.
+        top, left: first row and column.
+        height, width: rows and columns.
         size: as in :func:`resize`.
         interpolation: as in :func:`resize`, but masks always take the nearest pixel.
         antialias: as in :func:`resize`.
@@ -111,10 +107,8 @@ def resized_crop(
     return drafted(inpt).resized_crop(top, left, height, width, size, named_interpolation(interpolation), antialias)
 
 
-resized_crop_image = on_images(resized_crop)
-_resized_crop_image_pil = on_pillow(resized_crop)
+resized_crop_image, resized_crop_video = on_pixels(resized_crop)
 resized_crop_mask = on_masks(resized_crop, without="interpolation antialias")
-resized_crop_video = on_videos(resized_crop)
 __all__ += ["resized_crop", "resized_crop_image", "resized_crop_mask", "resized_crop_video"]
 
 
@@ -156,10 +150,8 @@ def affine(
     return drafted(inpt).affine(angle, translate, scale, shear, mode, fill, center)
 
 
-affine_image = on_images(affine)
-_affine_image_pil = on_pillow(affine)
+affine_image, affine_video = on_pixels(affine)
 affine_mask = on_masks(affine, without="interpolation")
-affine_video = on_videos(affine)
 __all__ += ["affine", "affine_image", "affine_mask", "affine_video"]
 
 
@@ -177,11 +169,10 @@ def rotate(
     Args:
         inpt: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
         angle: degrees, counter-clockwise.
-        interpolation: a mode, its name, or Pillow's integer: nearest, bilinear, or for PIL images bicubic. Masks always
-            take the nearest pixel.
+        interpolation: as in :func:`affine`.
         expand: enlarge the result so that it holds all of the input, turned about its middle.
         center: (x, y) in pixels from the corner that all turns about; the middle by default.
-        fill: what is outside of the input: a number, or one per channel. None is 0, and tensors fade into it.
+        fill: as in :func:`affine`.
 
     Raises:
         TypeError: wrong type of an argument.
@@ -198,10 +189,8 @@ def rotate(
     return drafted(inpt).rotate(angle, mode, expand, center, fill)
 
 
-rotate_image = on_images(rotate)
-_rotate_image_pil = on_pillow(rotate)
+rotate_image, rotate_video = on_pixels(rotate)
 rotate_mask = on_masks(rotate, without="interpolation")
-rotate_video = on_videos(rotate)
 __all__ += ["rotate", "rotate_image", "rotate_mask", "rotate_video"]
 
 
@@ -220,9 +209,7 @@ def perspective(
         inpt: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
         startpoints: (x, y) of the four corners: top left, top right, bottom right, bottom left.
         endpoints: where they go.
-        interpolation: a mode, its name, or Pillow's integer: nearest, bilinear, or for PIL images bicubic. Masks always
-            take the nearest pixel.
-        fill: what is outside of the input: a number, or one per channel. None is 0, and tensors fade into it.
+        interpolation, fill: as in :func:`affine`.
         coefficients: eight numbers instead of the points: a pixel (x, y) of the result is that of the input at
             ((a x + b y + c) / (g x + h y + 1), (d x + e y + f) / (g x + h y + 1)).
 
@@ -241,10 +228,8 @@ def perspective(
     return drafted(inpt).project(numbers, mode, fill)
 
 
-perspective_image = on_images(perspective)
-_perspective_image_pil = on_pillow(perspective)
+perspective_image, perspective_video = on_pixels(perspective)
 perspective_mask = on_masks(perspective, without="interpolation")
-perspective_video = on_videos(perspective)
 __all__ += ["perspective", "perspective_image", "perspective_mask", "perspective_video"]
 
 
@@ -279,9 +264,7 @@ def elastic(
     return drafted(inpt).elastic_transform(displacement, mode, fill)
 
 
-elastic_image = on_images(elastic)
-_elastic_image_pil = on_pillow(elastic)
+elastic_image, elastic_video = on_pixels(elastic)
 elastic_mask = on_masks(elastic, without="interpolation")
-elastic_video = on_videos(elastic)
 elastic_transform = elastic
 __all__ += ["elastic", "elastic_image", "elastic_mask", "elastic_transform", "elastic_video"]
