@@ -99,7 +99,7 @@ def rule(name: str, check: Callable[..., None] | None = None) -> Any:
 
 
 def _new_core(call: Call, v2: bool) -> Any:
-    core = _C.Draft()
+    core: Any = _C.Draft()
     if v2:
         core.v2 = True
     if call.pillow:
@@ -128,7 +128,7 @@ class DraftBase:
         "image",  # the source
     )
 
-    core: _C.Draft
+    core: Any  # _C.Draft, or TracedCore
 
     # Of the core (csrc/draft/draft.h), for transforms and finishes to read.
     bands = _of_core("bands")
@@ -313,20 +313,20 @@ class DraftBase:
     def made(self) -> bool:
         """True if the result of floats is new, and not a view of `image`."""
         core = self.core
-        return core.count > core.views or core.stored > 0
+        return bool(core.count > core.views or core.stored)
 
     @property
     def is_pil(self) -> bool:
-        return self.core.kind == PIL_IMAGE
+        return bool(self.core.kind == PIL_IMAGE)
 
     @property
     def is_tensor(self) -> bool:
-        return self.core.kind == TENSOR
+        return bool(self.core.kind == TENSOR)
 
     @property
     def by_torch(self) -> bool:
         """True if uint8 samples follow torchvision's arithmetic of tensors, not Pillow's."""
-        return self.core.kind == TENSOR and not self.call.pillow
+        return bool(self.core.kind == TENSOR and not self.call.pillow)
 
     def _await_pixels(self) -> None:
         """Handle a PIL image of another class, such as those of files, which may not have read its pixels yet."""
