@@ -44,13 +44,13 @@ def test_rows_run_the_ops_that_they_name(
     from fastaug._inspect.records import name_of, ops_of
 
     drafted: set[str] = set()
-    apart = finish._apart
+    apart = finish.apart
 
     def watched(draft: Any) -> Any:
         drafted.update(map(name_of, ops_of(b"".join((*draft.ops, *draft.store, *draft.erases)))))
         return apart(draft)
 
-    monkeypatch.setattr(finish, "_apart", watched)
+    monkeypatch.setattr(finish, "apart", watched)
     library = make()
     pixels = np.random.default_rng(0).integers(0, 256, (512, 512, 3), np.uint8)
     for case in rows:
