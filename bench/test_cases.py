@@ -44,13 +44,18 @@ def test_rows_run_the_ops_that_they_name(
     from fastaug._inspect.records import name_of, ops_of
 
     drafted: set[str] = set()
-    apart = finish.apart
 
-    def watched(draft: Any) -> Any:
-        drafted.update(map(name_of, ops_of(b"".join((*draft.ops, *draft.store, *draft.erases)))))
-        return apart(draft)
+    def watch(name: str) -> None:
+        ends = getattr(finish, name)
 
-    monkeypatch.setattr(finish, "apart", watched)
+        def watched(draft: Any, *arguments: Any) -> Any:
+            drafted.update(map(name_of, ops_of(draft.core.program(0))))
+            return ends(draft, *arguments)
+
+        monkeypatch.setattr(finish, name, watched)
+
+    for name in ("finish", "finish_as", "start"):
+        watch(name)
     library = make()
     pixels = np.random.default_rng(0).integers(0, 256, (512, 512, 3), np.uint8)
     for case in rows:

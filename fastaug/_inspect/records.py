@@ -252,6 +252,23 @@ def _moved_by_core(places: Any) -> bool:
     return moves.held_points(plain, places.canvas_size) is not None
 
 
+# The attributes of _C.Draft that ops change.
+_OF_CORES = (
+    "height",
+    "width",
+    "channels",
+    "kind",
+    "mode",
+    "lost",
+    "copied",
+    "channel_last",
+    "lead",
+    "ops",
+    "store",
+    "erases",
+)
+
+
 def contents(leaf: Any) -> Any:
     """Return what a draft holds now, to compare with what it holds later; None for a leaf itself."""
     if not isinstance(leaf, Leaf):
@@ -261,7 +278,8 @@ def contents(leaf: Any) -> Any:
         numbers = places.as_subclass(torch.Tensor).detach().cpu().contiguous()
         return words.described(places), numbers.view(torch.uint8).numpy().tobytes()
     names = [name for cls in type(leaf).__mro__ for name in getattr(cls, "__slots__", ()) if name != "touched"]
-    values = (getattr(leaf, name, None) for name in names)
+    values = [getattr(leaf, name, None) for name in names]
+    values += [getattr(leaf.core, name) for name in _OF_CORES]
     return [
         list(value) if isinstance(value, list) else value if isinstance(value, (int, str, tuple)) else id(value)
         for value in values

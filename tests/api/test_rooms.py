@@ -48,7 +48,7 @@ CPP = [
     "execute",
     "places",
     "draw",
-    "recipe",
+    "draft",
     "cuda",
     "bind",
     "tests",
