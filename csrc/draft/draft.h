@@ -21,9 +21,9 @@ enum class Mode : uint8_t { kNone, kL, kLa, kRgb, kRgba, kCmyk, kYcbcr, kHsv, kO
 
 inline bool has_alpha(Mode mode) { return mode == Mode::kLa || mode == Mode::kRgba; }
 
-// Why the core does not do an op, and what is left to Python.
+// Why the core does not draft an op.
 enum class Reason : uint8_t {
-  kNone,      // it does
+  kNone,      // it does draft it
   kSamples,   // samples that the core does not read, or does not read any longer
   kChannels,  // their number
   kMode,      // Pillow converts, or refuses, this mode
@@ -135,11 +135,10 @@ inline Op plain(OpId id, uint16_t flags = 0) {
   return op;
 }
 
-// What there is to do can be left to Pillow or torch: all of it, which are crops that a tensor begins with; or its only
-// op.
+// How Pillow or torch can do the pending ops: as crops that a tensor begins with, or as the only op.
 enum class First : uint8_t { kNone, kCrop, kOp };
 
-// What is left to do for a result.
+// How a draft becomes a result.
 enum class Ending : uint8_t {
   kJob,        // of the core
   kUntouched,  // nothing, or a copy
@@ -156,7 +155,7 @@ struct Box {
   int64_t width = 0;
 };
 
-// What a draft says of the image so far. Python's ops, which have rules of their own, read and write it too.
+// The state of an image after its pending ops. Ops whose rules are in Python read and write it too.
 struct DraftState {
   Outline source;
   Container container = Container::kPil;
@@ -175,8 +174,8 @@ struct DraftState {
   int gaps = -1;  // how many ops there were when v2's view of pixels became a part of a larger one; -1: it is none
 };
 
-// Each method does what the function of its name does to images, and returns why not where it does nothing. What is an
-// error or a warning is not done.
+// Each method drafts the function of its name, or returns the reason why it drafts nothing. Python raises errors and
+// warnings.
 class Draft : public DraftState {
  public:
   explicit Draft(const Outline& outline = {}) { begin(outline); }

@@ -123,6 +123,84 @@ TEST_CASE("uint8 tensors have torch's arithmetic, or Pillow's by name") {
   }
 }
 
+TEST_CASE("alpha stays where Pillow keeps it, and goes where Pillow drops it") {
+  Outline given = outline(Container::kPil, 30, 40, 4);
+  given.mode = Mode::kRgba;
+  Draft draft(given);
+  draft.adjust_brightness({0.5}, kTorch);
+  draft.adjust_sharpness({0.5}, kTorch);
+  draft.adjust_saturation({0.5}, kTorch);
+  REQUIRE_FALSE(draft.declined());
+  CHECK(draft.program()[0].flags == kHasAlpha);
+  CHECK(draft.program()[1].flags == kHasAlpha);
+  CHECK(draft.program()[2].flags == 0);
+  CHECK(draft.invert() == Reason::kMode);
+  draft.grayscale(1);
+  CHECK(draft.mode == Mode::kL);
+  CHECK(draft.channels() == 1);
+}
+
+TEST_CASE("each four channels have a program of their own where an op differs") {
+  Draft draft(outline(Container::kTensor, 30, 40, 9));
+  CHECK(draft.groups() == 3);
+  draft.hflip();
+  std::vector<Op> bordered(3, plain(OpId::WINDOW));
+  for (size_t group = 0; group < 3; ++group) bordered[group].fill[0] = static_cast<uint8_t>(group);
+  draft.append(bordered);
+  draft.vflip();
+  draft.convert_dtype(true);
+  std::vector<Op> normalized(3, plain(OpId::NORMALIZE));
+  for (size_t group = 0; group < 3; ++group) normalized[group].f[0] = static_cast<double>(group);
+  CHECK(draft.normalize(normalized, false) == Reason::kNone);
+  draft.hflip();
+  REQUIRE_FALSE(draft.declined());
+  CHECK(ids(draft) ==
+        std::vector{OpId::HFLIP, OpId::WINDOW, OpId::VFLIP, OpId::HFLIP, OpId::TO_FLOAT, OpId::NORMALIZE});
+  for (int group = 0; group < 3; ++group) {
+    const std::vector<Op> program = draft.program_of(group);
+    CHECK(program[1].fill[0] == group);
+    CHECK(program[5].f[0] == group);
+    CHECK(program[3] == plain(OpId::HFLIP));
+  }
+  draft.keep_channels(5);
+  CHECK(draft.op(1).size() == 2);
+  draft.forget();
+  CHECK(ids(draft) == std::vector{OpId::TO_FLOAT, OpId::NORMALIZE});
+  CHECK(draft.op(1).size() == 2);
+}
+
+TEST_CASE("reasons name what is left to Python") {
+  const auto reason = [](const Outline& given, auto step) {
+    Draft draft(given);
+    step(draft);
+    return draft.reason();
+  };
+  Outline batches = outline(Container::kTensor);
+  batches.leading = 2;
+  batches.images = 6;
+  CHECK(reason(batches, [](Draft& draft) { draft.equalize(); }) == Reason::kShape);
+  CHECK(reason(batches, [](Draft& draft) { draft.invert(); }) == Reason::kNone);
+  Outline plane = outline(Container::kTensor, 30, 40, 1);
+  plane.flat = true;
+  CHECK(reason(plane, [](Draft& draft) { draft.adjust_contrast({0.5}, kTorch); }) == Reason::kShape);
+  Outline unread = outline(Container::kTensor);
+  unread.native = false;
+  CHECK(reason(unread, [](Draft& draft) { draft.hflip(); }) == Reason::kSamples);
+  unread.floats = true;
+  CHECK(reason(unread, [](Draft& draft) { draft.hflip(); }) == Reason::kNone);
+  CHECK(reason(unread, [](Draft& draft) { draft.rot90(1); }) == Reason::kSamples);
+  CHECK(reason(outline(Container::kTensor, 30, 40, 2), [](Draft& draft) { draft.adjust_hue({0.1}, 25, kTorch); }) ==
+        Reason::kSamples);
+  Outline transparent = outline(Container::kPil);
+  transparent.transparent = true;
+  CHECK(reason(transparent, [](Draft& draft) { draft.adjust_saturation({0.5}, kTorch); }) == Reason::kMode);
+  // A contrast drops the transparent colour first.
+  CHECK(reason(transparent, [](Draft& draft) {
+          draft.adjust_contrast({0.5}, kTorch);
+          draft.adjust_saturation({0.5}, kTorch);
+        }) == Reason::kNone);
+}
+
 TEST_CASE("tensors of v2 have v2's arithmetic") {
   Outline given = outline(Container::kTensor);
   given.v2 = true;
