@@ -460,7 +460,6 @@ py::object first_of(const DraftObject& object) {
 // The Python type, with Python's own calling convention: pybind11's takes longer than most methods.
 
 PyObject* create(PyTypeObject* type, PyObject*, PyObject*) {
-  // Without the time to clear room for the longest program. A subclass would need that for its own attributes.
   auto* const made = PyObject_New(DraftObject, type);
   if (made == nullptr) return nullptr;
   auto* const self = reinterpret_cast<PyObject*>(made);

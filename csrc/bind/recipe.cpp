@@ -73,7 +73,7 @@ struct Format {
   bool channels_last = false;
 };
 
-// A draft of an image that was drawn for. It is made where it stays: a draft has room for the longest program.
+// A draft of an image that was drawn for.
 struct Drafted {
   explicit Drafted(Incoming incoming) : image(std::move(incoming)), draft(image.outline) {}
   Drafted(const Drafted&) = delete;

@@ -20,7 +20,8 @@ void Draft::begin(const Outline& outline) {
   tagged = outline.tagged;
   if (outline.v2 && outline.gaps && channel_last && images == 1) gaps = 0;
   declined_ = Reason::kNone;
-  count_ = stored_ = erases_ = 0;
+  stored_ = erases_ = 0;
+  ops_.clear();
   grouped_.clear();
 }
 
@@ -40,13 +41,11 @@ Ending Draft::ending() const {
 }
 
 void Draft::insert(int at, const Op& op, std::vector<Op> others) {
-  if (count_ == kMaxOps) {
+  if (length() == kMaxOps) {
     decline(Reason::kFull);
     return;
   }
-  std::copy_backward(ops_.begin() + at, ops_.begin() + count_, ops_.begin() + count_ + 1);
-  ops_[static_cast<size_t>(at)] = op;
-  ++count_;
+  ops_.insert(ops_.begin() + at, op);
   for (Grouped& grouped : grouped_) grouped.number += grouped.number >= at ? 1 : 0;
   if (!others.empty()) grouped_.push_back({at, std::move(others)});
 }
@@ -75,7 +74,7 @@ void Draft::append_float(OpId id) {
 }
 
 std::vector<Op> Draft::program_of(int group) const {
-  std::vector<Op> all(ops_.begin(), ops_.begin() + count_);
+  std::vector<Op> all = ops_;
   if (group == 0) return all;
   for (const Grouped& grouped : grouped_) {
     all[static_cast<size_t>(grouped.number)] = grouped.others[static_cast<size_t>(group - 1)];
@@ -92,8 +91,7 @@ std::vector<Op> Draft::op(int k) const {
 
 void Draft::forget() {
   const int forgotten = pixel_ops();
-  std::copy(ops_.begin() + forgotten, ops_.begin() + count_, ops_.begin());
-  count_ -= forgotten;
+  ops_.erase(ops_.begin(), ops_.begin() + forgotten);
   std::erase_if(grouped_, [=](const Grouped& grouped) { return grouped.number < forgotten; });
   for (Grouped& grouped : grouped_) grouped.number -= forgotten;
   unview();
@@ -177,7 +175,7 @@ Reason Draft::erase(int top, int left, int height, int width, const double* valu
   const int box[] = {top, left, height, width};
   std::ranges::copy(box, op.i);
   for (int c = 0; c < channels(); ++c) op.f[c] = values[count == 1 ? 0 : c];
-  insert(count_, op, {});
+  insert(length(), op, {});
   erases_ += declined() ? 0 : 1;
   return declined_;
 }

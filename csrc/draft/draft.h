@@ -178,7 +178,10 @@ struct DraftState {
 // warnings.
 class Draft : public DraftState {
  public:
-  explicit Draft(const Outline& outline = {}) { begin(outline); }
+  explicit Draft(const Outline& outline = {}) {
+    ops_.reserve(kUsual);
+    begin(outline);
+  }
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
 
@@ -193,15 +196,15 @@ class Draft : public DraftState {
   bool declined() const { return declined_ != Reason::kNone; }
   Reason decline(Reason reason) { return declined_ = reason; }
   void resume() { declined_ = Reason::kNone; }
-  bool has_room() const { return count_ + kMostAtOnce <= kMaxOps; }
+  bool has_room() const { return length() + kMostAtOnce <= kMaxOps; }
 
   // How many ops work on pixels, store, and write into what was stored.
-  int pixel_ops() const { return count_ - stored_ - erases_; }
+  int pixel_ops() const { return length() - stored_ - erases_; }
   int stored() const { return stored_; }
   int erases() const { return erases_; }
   // Those of pixels, then those of the store. Images of more than four channels have a program for every four.
   int groups() const { return bands > kMaxChannels ? (bands + kMaxChannels - 1) / kMaxChannels : 1; }
-  Program program() const { return {ops_.data(), static_cast<size_t>(count_)}; }
+  Program program() const { return ops_; }
   std::vector<Op> program_of(int group) const;
   // Op number k of each group, or the only one that all have.
   std::vector<Op> op(int k) const;
@@ -293,8 +296,11 @@ class Draft : public DraftState {
   void blur(const Op& op);
 
  private:
-  // Ops that a method appends.
+  // Ops that a method appends, and those of most programs.
   static constexpr int kMostAtOnce = 4;
+  static constexpr size_t kUsual = 8;
+
+  int length() const { return static_cast<int>(ops_.size()); }
 
   // An op that differs between groups: its number, and those of the groups after the first.
   struct Grouped {
@@ -325,8 +331,8 @@ class Draft : public DraftState {
   Reason adjust(OpId id, Number factor, const Torch* torch);
 
   Reason declined_ = Reason::kNone;
-  int count_ = 0, stored_ = 0, erases_ = 0;
-  std::array<Op, kMaxOps> ops_;
+  int stored_ = 0, erases_ = 0;
+  std::vector<Op> ops_;
   std::vector<Grouped> grouped_;
 };
 
