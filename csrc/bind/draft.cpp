@@ -195,6 +195,7 @@ Reason permute_channels(Draft& draft, Arguments given) {
 Reason to_float(Draft& draft, Arguments) { return draft.to_float(kTorch); }
 
 Reason to_pil(Draft& draft, Arguments given) {
+  if (*given != Py_None && !PyUnicode_Check(*given)) return draft.decline(Reason::kMode);
   return draft.to_pil(*given == Py_None ? std::nullopt : std::optional(mode_of(*given)));
 }
 

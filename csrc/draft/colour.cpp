@@ -210,7 +210,7 @@ Reason Draft::invert() {
 }
 
 Reason Draft::posterize(int64_t bits) {
-  if (tensor_by_v2() && native && bits >= 8) return Reason::kNone;
+  if (tensor_by_v2() && native && bits == 8) return Reason::kNone;
   if (const Reason reason = no_table(); reason != Reason::kNone) return decline(reason);
   if (bits < 1 || bits > 8) return decline(Reason::kNumber);
   Op op = plain(OpId::POSTERIZE);

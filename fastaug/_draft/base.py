@@ -182,9 +182,11 @@ class DraftBase:
         self.device: torch.device | None = None
         self._info: dict[Any, Any] | None = None
         core = self.core
-        if kind := core.begin_with(image):
-            if kind == PIL_IMAGE:
-                self._info = image.info or None
+        kind = core.begin_with(image)
+        if kind == PIL_IMAGE:
+            self._info = image.info or None
+            return
+        if kind == TENSOR and placed.device_of(image) is None:
             return
         cls = type(image)
         kind = _kinds.get(cls)
