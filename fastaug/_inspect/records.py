@@ -279,7 +279,8 @@ def contents(leaf: Any) -> Any:
         return words.described(places), numbers.view(torch.uint8).numpy().tobytes()
     names = [name for cls in type(leaf).__mro__ for name in getattr(cls, "__slots__", ()) if name != "touched"]
     values = [getattr(leaf, name, None) for name in names]
-    values += [getattr(leaf.core, name) for name in _OF_CORES]
+    drafted: Any = leaf
+    values += [getattr(drafted.core, name) for name in _OF_CORES]
     return [
         list(value) if isinstance(value, list) else value if isinstance(value, (int, str, tuple)) else id(value)
         for value in values
