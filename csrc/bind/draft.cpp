@@ -141,14 +141,6 @@ Reason crop(Draft& draft, Arguments given) {
 
 Reason rot90(Draft& draft, Arguments given) { return draft.rot90(static_cast<int>(as_int(given[0]))); }
 
-Reason adjust_brightness(Draft& draft, Arguments given) { return draft.adjust_brightness(as_number(*given), kTorch); }
-
-Reason adjust_contrast(Draft& draft, Arguments given) { return draft.adjust_contrast(as_number(*given), kTorch); }
-
-Reason adjust_saturation(Draft& draft, Arguments given) { return draft.adjust_saturation(as_number(*given), kTorch); }
-
-Reason adjust_sharpness(Draft& draft, Arguments given) { return draft.adjust_sharpness(as_number(*given), kTorch); }
-
 Reason adjust_hue(Draft& draft, Arguments given) {
   const Number factor = as_number(*given);
   int turn = 0;
@@ -176,10 +168,6 @@ Reason posterize(Draft& draft, Arguments given) {
   return bits ? draft.posterize(*bits) : Reason::kNumber;
 }
 
-Reason solarize(Draft& draft, Arguments given) { return draft.solarize(as_number(*given), kTorch); }
-
-Reason autocontrast(Draft& draft, Arguments) { return draft.autocontrast(kTorch); }
-
 Reason permute_channels(Draft& draft, Arguments given) {
   if (!PyList_Check(*given) && !PyTuple_Check(*given)) return Reason::kNumber;
   const py::tuple all = py::reinterpret_borrow<py::object>(*given);
@@ -191,8 +179,6 @@ Reason permute_channels(Draft& draft, Arguments given) {
   }
   return draft.permute_channels(order, static_cast<int>(all.size()));
 }
-
-Reason to_float(Draft& draft, Arguments) { return draft.to_float(kTorch); }
 
 Reason to_pil(Draft& draft, Arguments given) {
   if (*given != Py_None && !PyUnicode_Check(*given)) return draft.decline(Reason::kMode);
@@ -219,6 +205,16 @@ Reason erase(Draft& draft, Arguments given) {
 template <Reason (Draft::*method)()>
 Reason without_arguments(Draft& draft, Arguments) {
   return (draft.*method)();
+}
+
+template <Reason (Draft::*method)(const Torch&)>
+Reason by_torch(Draft& draft, Arguments) {
+  return (draft.*method)(kTorch);
+}
+
+template <Reason (Draft::*method)(Number, const Torch&)>
+Reason by_number(Draft& draft, Arguments given) {
+  return (draft.*method)(as_number(*given), kTorch);
 }
 
 template <auto body, Py_ssize_t count>
@@ -332,28 +328,14 @@ py::object append_float(PyObject* self, Arguments given) {
   return py::none();
 }
 
-py::object forget(PyObject* self, Arguments) {
-  in(self).draft.forget();
-  return py::none();
-}
-
-py::object unview(PyObject* self, Arguments) {
-  in(self).draft.unview();
-  return py::none();
-}
-
 py::object keep_channels(PyObject* self, Arguments given) {
   in(self).draft.keep_channels(static_cast<int>(as_int(*given)));
   return py::none();
 }
 
-py::object padded_by_torch(PyObject* self, Arguments) {
-  in(self).draft.padded_by_torch();
-  return py::none();
-}
-
-py::object choose_order(PyObject* self, Arguments) {
-  in(self).draft.choose_order();
+template <void (Draft::*method)()>
+py::object settling(PyObject* self, Arguments) {
+  (in(self).draft.*method)();
   return py::none();
 }
 
@@ -502,21 +484,25 @@ void register_draft(py::module_& m) {
       op_method<without_arguments<&Draft::transpose>, 0>("transpose", "transpose(self) -> int"),
       op_method<rot90, 1>("rot90", "rot90(self, turns: int) -> int"),
       op_method<crop, 4>("crop", "crop(self, top: object, left: object, height: object, width: object) -> int"),
-      op_method<adjust_brightness, 1>("adjust_brightness", "adjust_brightness(self, factor: object) -> int"),
-      op_method<adjust_contrast, 1>("adjust_contrast", "adjust_contrast(self, factor: object) -> int"),
-      op_method<adjust_saturation, 1>("adjust_saturation", "adjust_saturation(self, factor: object) -> int"),
+      op_method<by_number<&Draft::adjust_brightness>, 1>("adjust_brightness",
+                                                         "adjust_brightness(self, factor: object) -> int"),
+      op_method<by_number<&Draft::adjust_contrast>, 1>("adjust_contrast",
+                                                       "adjust_contrast(self, factor: object) -> int"),
+      op_method<by_number<&Draft::adjust_saturation>, 1>("adjust_saturation",
+                                                         "adjust_saturation(self, factor: object) -> int"),
       op_method<adjust_hue, 1>("adjust_hue", "adjust_hue(self, factor: object) -> int"),
-      op_method<adjust_sharpness, 1>("adjust_sharpness", "adjust_sharpness(self, factor: object) -> int"),
+      op_method<by_number<&Draft::adjust_sharpness>, 1>("adjust_sharpness",
+                                                        "adjust_sharpness(self, factor: object) -> int"),
       op_method<adjust_gamma, 2>("adjust_gamma", "adjust_gamma(self, gamma: object, gain: object) -> int"),
       op_method<grayscale, 1>("grayscale", "grayscale(self, channels: object) -> int"),
       op_method<without_arguments<&Draft::to_rgb>, 0>("to_rgb", "to_rgb(self) -> int"),
       op_method<permute_channels, 1>("permute_channels", "permute_channels(self, permutation: object) -> int"),
       op_method<without_arguments<&Draft::invert>, 0>("invert", "invert(self) -> int"),
       op_method<posterize, 1>("posterize", "posterize(self, bits: object) -> int"),
-      op_method<solarize, 1>("solarize", "solarize(self, threshold: object) -> int"),
-      op_method<autocontrast, 0>("autocontrast", "autocontrast(self) -> int"),
+      op_method<by_number<&Draft::solarize>, 1>("solarize", "solarize(self, threshold: object) -> int"),
+      op_method<by_torch<&Draft::autocontrast>, 0>("autocontrast", "autocontrast(self) -> int"),
       op_method<without_arguments<&Draft::equalize>, 0>("equalize", "equalize(self) -> int"),
-      op_method<to_float, 0>("to_float", "to_float(self) -> int"),
+      op_method<by_torch<&Draft::to_float>, 0>("to_float", "to_float(self) -> int"),
       op_method<without_arguments<&Draft::to_uint8_tensor>, 0>("to_uint8_tensor", "to_uint8_tensor(self) -> int"),
       op_method<to_pil, 1>("to_pil", "to_pil(self, mode: str | None) -> int"),
       op_method<convert_dtype, 1>("convert_dtype", "convert_dtype(self, to_floats: bool) -> int"),
@@ -530,11 +516,11 @@ void register_draft(py::module_& m) {
       method<append, 1>("append", "append(self, op: bytes | tuple[bytes, ...]) -> None"),
       method<append_named, 1>("append_named", "append_named(self, op: bytes) -> None"),
       method<append_float, 1>("append_float", "append_float(self, op: bytes) -> None"),
-      method<forget, 0>("forget", "forget(self) -> None"),
-      method<unview, 0>("unview", "unview(self) -> None"),
+      method<settling<&Draft::forget>, 0>("forget", "forget(self) -> None"),
+      method<settling<&Draft::unview>, 0>("unview", "unview(self) -> None"),
       method<keep_channels, 1>("keep_channels", "keep_channels(self, count: int) -> None"),
-      method<padded_by_torch, 0>("padded_by_torch", "padded_by_torch(self) -> None"),
-      method<choose_order, 0>("choose_order", "choose_order(self) -> None"),
+      method<settling<&Draft::padded_by_torch>, 0>("padded_by_torch", "padded_by_torch(self) -> None"),
+      method<settling<&Draft::choose_order>, 0>("choose_order", "choose_order(self) -> None"),
       method<program, 1>("program", "program(self, group: int) -> bytes"),
       {nullptr, nullptr, 0, nullptr}};
   static PyGetSetDef attributes[] = {
