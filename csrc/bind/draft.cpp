@@ -1,6 +1,5 @@
 #include "bind/draft.h"
 
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -50,13 +49,11 @@ class ByPython final : public Torch {
 
 const ByPython kTorch;
 
-constexpr std::array<const char*, 9> kModes{"", "L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "HSV", ""};
-
 Mode mode_of(PyObject* name) {
   if (name == Py_None) return Mode::kNone;
   const char* const text = PyUnicode_AsUTF8(name);
   if (text == nullptr) throw py::error_already_set();
-  return bind::mode_of(std::string_view(text));
+  return fastaug::mode_of(std::string_view(text));
 }
 
 struct DraftObject {
@@ -550,7 +547,7 @@ void register_draft(py::module_& m) {
          const Mode mode = object.draft.mode;
          if (mode == Mode::kNone) return py::none();
          if (mode == Mode::kOther) return py::reinterpret_borrow<py::object>(object.mode);
-         return py::reinterpret_steal<py::object>(PyUnicode_InternFromString(kModes[static_cast<size_t>(mode)]));
+         return py::reinterpret_steal<py::object>(PyUnicode_InternFromString(name_of(mode)));
        }>,
        set_made<set_mode>, nullptr, nullptr},
       {"lead", get_made<[](const DraftObject& object) { return py::reinterpret_borrow<py::object>(object.leading); }>,

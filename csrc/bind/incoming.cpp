@@ -1,6 +1,5 @@
 #include "bind/incoming.h"
 
-#include <algorithm>
 #include <array>
 #include <climits>
 #include <string_view>
@@ -123,39 +122,14 @@ std::optional<Incoming> as_array(py::handle image) {
   return incoming;
 }
 
-std::optional<Incoming> as_tensor(py::handle image, const Known& known) {
-  if (!get(image, known.dtype).is(known.uint8) || !get(image, known.layout).is(known.strided) ||
-      get(image, known.is_cpu).ptr() != Py_True || is_transforming()) {
-    return std::nullopt;
-  }
-  const py::object sides = get(image, known.shape);
-  if (!PyTuple_Check(sides.ptr()) || PyTuple_GET_SIZE(sides.ptr()) != 3) return std::nullopt;
-  int64_t side[3];
-  for (Py_ssize_t k = 0; k < 3; ++k) side[k] = PyLong_AsLongLong(PyTuple_GET_ITEM(sides.ptr(), k));
-  const auto [channels, height, width] = side;
-  if ((channels != 1 && channels != 3) || !is_few(height, width)) return std::nullopt;
-  if (call(image, known.is_contiguous).ptr() != Py_True) return std::nullopt;
-  const auto tensor = py::reinterpret_borrow<py::object>(image);
-  const Shape shape{static_cast<int>(height), static_cast<int>(width), static_cast<int>(channels)};
-  const View view{static_cast<const uint8_t*>(address_of(tensor)),
-                  shape.height,
-                  shape.width,
-                  shape.channels,
-                  width,
-                  1,
-                  height * width};
-  return Incoming{{Container::kTensor, shape}, {view, tensor}};
-}
-
 std::optional<Outline> outline_of_pil(py::handle image, const Known& known) {
   const py::object mode = get(image, known.mode);
   const char* const text = PyUnicode_AsUTF8(mode.ptr());
   if (text == nullptr) throw py::error_already_set();
   Outline outline;
   outline.mode = mode_of(text);
-  static constexpr int kChannels[] = {0, 1, 2, 3, 4, 4, 3, 3, 0};
   const auto [width, height] = get(image, known.size).cast<std::pair<int, int>>();
-  outline.shape = {height, width, kChannels[static_cast<int>(outline.mode)]};
+  outline.shape = {height, width, channels_of(outline.mode)};
   if (outline.shape.channels == 0 || !is_few(height, width)) return std::nullopt;
   const py::object info = get(image, known.info);
   if (!PyDict_Check(info.ptr())) return std::nullopt;
@@ -181,13 +155,17 @@ std::optional<Outline> outline_of_tensor(py::handle image, const Known& known) {
   return outline;
 }
 
-}  // namespace
-
-Mode mode_of(std::string_view name) {
-  static constexpr std::array<std::string_view, 7> kNames{"L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "HSV"};
-  const auto found = std::ranges::find(kNames, name);
-  return found == kNames.end() ? Mode::kOther : static_cast<Mode>(found - kNames.begin() + 1);
+std::optional<Incoming> as_tensor(py::handle image, const Known& known) {
+  const auto outline = outline_of_tensor(image, known);
+  if (!outline || (outline->shape.channels != 1 && outline->shape.channels != 3)) return std::nullopt;
+  const auto tensor = py::reinterpret_borrow<py::object>(image);
+  const auto [height, width, channels] = outline->shape;
+  const ptrdiff_t plane = ptrdiff_t{height} * width;
+  const View view{static_cast<const uint8_t*>(address_of(tensor)), height, width, channels, width, 1, plane};
+  return Incoming{*outline, {view, tensor}};
 }
+
+}  // namespace
 
 std::optional<Outline> as_outline(py::handle image) {
   const Known& known = Known::known();

@@ -4,7 +4,6 @@
 #include <pybind11/pybind11.h>
 
 #include <optional>
-#include <string_view>
 
 #include "bind/images.h"
 #include "draft/draft.h"
@@ -27,9 +26,6 @@ std::optional<Incoming> as_incoming(pybind11::handle image, pybind11::handle tag
 // What is known, before its samples are read, of an image of exactly Pillow's class in a mode that the core reads, or
 // of a contiguous tensor of exactly torch's with channels, on the CPU, of uint8. Nothing of any other.
 std::optional<Outline> as_outline(pybind11::handle image);
-
-// The mode of a name.
-Mode mode_of(std::string_view name);
 
 // A tensor as one of a class.
 pybind11::object as_class(const pybind11::object& tensor, pybind11::handle cls);

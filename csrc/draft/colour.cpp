@@ -65,7 +65,7 @@ Reason Draft::adjust_contrast(Number factor, const Torch& torch) {
 }
 
 Reason Draft::adjust_saturation(Number factor, const Torch& torch) {
-  if (source.transparent && info != Info::kNone) return decline(Reason::kMode);
+  if (is_transparent()) return decline(Reason::kMode);
   if (colours(&torch) != 1) {
     return adjust(one_of(OpId::SATURATION, OpId::TORCH_SATURATION, OpId::V2_SATURATION), factor, &torch);
   }
@@ -104,8 +104,7 @@ Reason Draft::adjust_gamma(Number gamma, Number gain) {
   if (!native) return decline(Reason::kSamples);
   if (is_pil()) {
     // L passes through RGB unharmed: the weights of luma add up to 1.
-    const bool transparent = source.transparent && info != Info::kNone;
-    if ((mode != Mode::kL && mode != Mode::kRgb) || transparent) return decline(Reason::kMode);
+    if ((mode != Mode::kL && mode != Mode::kRgb) || is_transparent()) return decline(Reason::kMode);
   } else if (!tensor_by_v2() && colours(nullptr) == 0) {
     return decline(Reason::kChannels);
   }
@@ -128,9 +127,8 @@ Reason Draft::grayscale(int64_t count) {
   if (count != 1 && count != 3) return decline(Reason::kNumber);
   const bool by_v2 = tensor_by_v2();
   if (is_pil()) {
-    const bool transparent = source.transparent && info != Info::kNone;
     const bool taken = mode == Mode::kL || mode == Mode::kRgb || mode == Mode::kRgba;
-    if (!taken || transparent) return decline(Reason::kMode);
+    if (!taken || is_transparent()) return decline(Reason::kMode);
     mode = count == 1 ? Mode::kL : Mode::kRgb;
   } else if ((flat && is_tensor()) || (channels() != 1 && channels() != 3)) {
     return decline(Reason::kChannels);
@@ -161,8 +159,7 @@ Reason Draft::to_rgb() {
     if (flat || channels() == 2) return decline(Reason::kChannels);
     return channels() == 1 ? grayscale(3) : Reason::kNone;
   }
-  const bool transparent = source.transparent && info != Info::kNone;
-  if ((mode != Mode::kL && mode != Mode::kRgb) || transparent) return decline(Reason::kMode);
+  if ((mode != Mode::kL && mode != Mode::kRgb) || is_transparent()) return decline(Reason::kMode);
   copied = true;
   if (mode == Mode::kL) {
     Op op = plain(OpId::REPLICATE);

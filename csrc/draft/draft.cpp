@@ -3,6 +3,28 @@
 #include <algorithm>
 
 namespace fastaug {
+namespace {
+
+struct NamedMode {
+  const char* name;
+  int channels;
+};
+
+// In the order of Mode.
+constexpr std::array<NamedMode, 9> kModes{
+    {{"", 0}, {"L", 1}, {"LA", 2}, {"RGB", 3}, {"RGBA", 4}, {"CMYK", 4}, {"YCbCr", 3}, {"HSV", 3}, {"", 0}}};
+
+}  // namespace
+
+const char* name_of(Mode mode) { return kModes[static_cast<size_t>(mode)].name; }
+
+int channels_of(Mode mode) { return kModes[static_cast<size_t>(mode)].channels; }
+
+Mode mode_of(std::string_view name) {
+  const auto found =
+      std::ranges::find_if(kModes, [=](const NamedMode& known) { return known.channels > 0 && known.name == name; });
+  return found == kModes.end() ? Mode::kOther : static_cast<Mode>(found - kModes.begin());
+}
 
 void Draft::begin(const Outline& outline) {
   static_cast<DraftState&>(*this) = DraftState{};

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,12 @@ enum class Container : uint8_t { kOther, kPil, kArray, kTensor, kEncoded };
 
 // Pillow's modes of 8-bit samples that the core reads. Of others, Python has the name.
 enum class Mode : uint8_t { kNone, kL, kLa, kRgb, kRgba, kCmyk, kYcbcr, kHsv, kOther };
+
+// Pillow's name of a mode; nothing for kNone and kOther.
+const char* name_of(Mode mode);
+Mode mode_of(std::string_view name);
+// The channels of a mode that the core reads; 0 for others.
+int channels_of(Mode mode);
 
 inline bool has_alpha(Mode mode) { return mode == Mode::kLa || mode == Mode::kRgba; }
 
@@ -309,6 +316,7 @@ class Draft : public DraftState {
   };
 
   bool is_batched() const { return channel_last && (leading > 1 || (leading == 1 && images == 1)); }
+  bool is_transparent() const { return source.transparent && info != Info::kNone; }
   bool tensor_by_v2() const { return source.v2 && is_tensor(); }
   void insert(int at, const Op& op, std::vector<Op> others);
   void name() {

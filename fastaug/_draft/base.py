@@ -146,7 +146,6 @@ class DraftBase:
     native = _of_core("native")
     source = _of_core("source")
     stored = _of_core("stored")
-    takes_moves = _of_core("takes_moves")
     views = _of_core("views")
     width = _of_core("width")
 

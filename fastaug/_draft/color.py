@@ -16,8 +16,6 @@ from fastaug._program.stains import Stains, found
 
 #: Beyond it, a gamma curve may overflow. Python or Pillow raises that error.
 LARGE = 1e6
-# Of _C.Draft.lost: Pillow's metadata is not the result's.
-_LOST = 2
 
 
 def _by_factor(name: str) -> Callable[[Any, Any], None]:
@@ -104,13 +102,13 @@ class ColorDraft(DraftBase):
     def adjust_hed(self, alpha: Sequence[float], beta: Sequence[float], clip: bool) -> None:
         self.need_tile()
         self.core.append(ops.hed(alpha, beta, clip))
-        self.core.lost = _LOST
+        self.info = None
 
     def restain(self, numbers: Sequence[float], flags: int) -> None:
         """Map densities by twelve numbers (fastaug._program.stains)."""
         self.need_tile()
         self.core.append(ops.stains(numbers, flags))
-        self.core.lost = _LOST
+        self.info = None
 
     def restain_found(self, numbers: Callable[[Stains], Sequence[float]], flags: int) -> None:
         """Do the same by numbers that follow from the image's own stains, if it has any."""

@@ -228,9 +228,9 @@ class GeometryDraft(DraftBase):
             self._eager("resize", height, width, number, interpolation.value, antialias)
             return
         if number == 0:
-            rule = _NEAREST_RULES[name] if self.core.kind == TENSOR else ops.NEAREST_PILLOW
-            op = ops.nearest(height, width, rule)
-            if rule == ops.NEAREST_PILLOW:
+            nearest = _NEAREST_RULES[name] if self.core.kind == TENSOR else ops.NEAREST_PILLOW
+            op = ops.nearest(height, width, nearest)
+            if nearest == ops.NEAREST_PILLOW:
                 self.core.append_named(op)
             else:
                 self.core.append(op)

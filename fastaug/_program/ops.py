@@ -49,7 +49,6 @@ _SIZED = Struct("<HH4x2i80x")
 _FOUR = Struct("<HH4x4i72x")
 _INTEGER = Struct("<HH4xi84x")
 _FACTOR = Struct("<HH28xd56x")
-_HUE = Struct("<HH4xi20xd56x")
 _ERASE = Struct("<HH4x4i8x4d32x")
 _WINDOW = Struct("<HH4s4i72x")
 _AFFINE = Struct("<HH4s2i16x6d16x")
@@ -98,12 +97,10 @@ saturation = _by_factor("SATURATION")
 solarize = _by_factor("SOLARIZE")
 torch_contrast = _by_factor("TORCH_CONTRAST")
 torch_saturation = _by_factor("TORCH_SATURATION")
-torch_sharpness = _by_factor("TORCH_SHARPNESS")
 v2_contrast = _by_factor("V2_CONTRAST")
 v2_saturation = _by_factor("V2_SATURATION")
 v2_sharpness = _by_factor("V2_SHARPNESS")
 # Shifts by a share of the circle of hues, -0.5 to 0.5.
-torch_hue = _by_factor("TORCH_HUE")
 v2_hue = _by_factor("V2_HUE")
 
 
@@ -132,11 +129,6 @@ def perspective(height: int, width: int, interpolation: int, coefficients: Seque
     return _PERSPECTIVE.pack(_ID["PERSPECTIVE"], interpolation, fill, height, width, *coefficients)
 
 
-def hue(share: float) -> bytes:
-    """Pack a shift by a share of the circle of hues. Pillow's hue has 8 bits and wraps."""
-    return _HUE.pack(_ID["HUE"], 0, int(share * 255) & 255, share)
-
-
 def hed(alpha: Sequence[float], beta: Sequence[float], clip: bool) -> bytes:
     """Pack factors and shifts of haematoxylin, eosin and DAB, all within 1e6 of zero."""
     return _HED.pack(_ID["HED"], 0 if clip else _UNCLIPPED, *alpha, *beta)
@@ -157,10 +149,6 @@ def normalize(mean: Sequence[float], std: Sequence[float]) -> bytes:
 
 def posterize(bits: int) -> bytes:
     return _INTEGER.pack(_ID["POSTERIZE"], 0, bits)
-
-
-def gamma(exponent: float, gain: float) -> bytes:
-    return _GAMMA.pack(_ID["GAMMA"], 0, exponent, gain)
 
 
 def blur(across: Sequence[float], down: Sequence[float], fused: bool = True) -> bytes | None:

@@ -4,20 +4,12 @@
 #include <vector>
 
 #include "draft/draft.h"
+#include "tests/support/torch.h"
 
 namespace fastaug {
 namespace {
 
-class AsWritten final : public Torch {
- public:
-  double exp(float power) const override { return std::exp(power); }
-  std::optional<Op> blur(int, int, double, Shape) const override { return std::nullopt; }
-  void perspective(PlaneSize, const int64_t (&)[4][2], double (&)[8]) const override {}
-  bool follows(Rounding) const override { return true; }
-  bool is_single() const override { return true; }
-};
-
-const AsWritten kTorch;
+const AsCore kTorch;
 constexpr double kZero = 0;
 constexpr Fill kBlack{Fill::Bytes{}, Fill::Bytes{}, true};
 

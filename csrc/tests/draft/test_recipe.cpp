@@ -4,20 +4,12 @@
 #include <random>
 
 #include "draft/recipe.h"
+#include "tests/support/torch.h"
 
 namespace fastaug {
 namespace {
 
 constexpr Fill kBlack{Fill::Bytes{}, Fill::Bytes{}, true};
-
-class NoTorch final : public Torch {
- public:
-  double exp(float power) const override { return std::exp(power); }
-  std::optional<Op> blur(int, int, double, Shape) const override { return std::nullopt; }
-  void perspective(PlaneSize, const int64_t (&)[4][2], double (&)[8]) const override {}
-  bool follows(Rounding) const override { return true; }
-  bool is_single() const override { return true; }
-};
 
 // As torch.Generator().manual_seed(seed) leaves it.
 GeneratorState seeded(uint32_t seed) {
@@ -44,7 +36,7 @@ Result drafted(const Steps& steps, uint32_t seed, Container container = Containe
   GeneratorState state = seeded(seed);
   Random random(&state);
   Draft image({container, {height, width, 3}, container == Container::kPil ? Mode::kRgb : Mode::kNone});
-  draft(steps, image, random, {true, true}, NoTorch());
+  draft(steps, image, random, {true, true}, AsCore());
   const Program program = image.program();
   return {{program.begin(), program.end()}, random.drawn(), image.declined()};
 }
