@@ -8,21 +8,16 @@ for anything that may be an error or a warning.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from torch import nn
 
 from fastaug import _C
-from fastaug._draft.draws import TorchDraws
-from fastaug._draft.filter import is_width
-from fastaug._draft.geometry import RESIZE_FLAGS
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
 from fastaug._draft.through import step_of
 from fastaug._draft.written import CALL_HOOKS, global_hooks, global_pre_hooks
-from fastaug._fallback import rounding
-from fastaug._program import arguments, convolution, matrices, ops, pil, resizing
+from fastaug._program import arguments, ops, pil
 from fastaug._program.job import DTYPES
 
 #: The name of a step, and its settings in the order of csrc/bind/steps.cpp.
@@ -30,16 +25,6 @@ Packed = tuple[Any, ...]
 
 # The attributes of every module. Only its hooks are watched.
 _OF_MODULES = frozenset(vars(nn.Module()))
-
-# Results of steps that Pillow or torch may round in another way (rounding.follows).
-_WARPS, _BLENDS = ("warps", "warps of tensors"), ("blends", "colours")
-_LIBRARIES = {
-    "ColorJitter": _BLENDS,
-    "RandomAdjustSharpness": _BLENDS,
-    "RandomRotation": _WARPS,
-    "RandomAffine": _WARPS,
-    "RandomPerspective": _WARPS,
-}
 
 # The number of Python's calls between two tries to make a recipe, at first and at most.
 _SOON, _LATE = 4, 1 << 10
@@ -103,25 +88,14 @@ def size(value: Any, most: Any = None) -> tuple[int, int, int]:
     return 0, side, most or 0
 
 
-def resampling(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool, bool]:
-    """Return the number of a filter, flags of a resize, and how tensors are sampled."""
-    filter_number = pillow_filter(interpolation)
+def resampling(interpolation: Any, antialias: Any = None) -> tuple[int, bool, bool, bool]:
+    """Return the number of a filter, if it is "nearest-exact", and how tensors are sampled."""
+    if type(interpolation) is not InterpolationMode:
+        raise NoRecipe
     if antialias is not None:
         truth(antialias)
     exact = interpolation is InterpolationMode.NEAREST_EXACT
-    return filter_number, RESIZE_FLAGS, exact, bool(antialias), antialias is False
-
-
-def resampling_as_v1(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool, bool]:
-    """Return the same, but leave tensors to torch where the core does not add as torch does."""
-    number, flags, exact, smooth, warns = resampling(interpolation, antialias)
-    return number, flags, exact, smooth and (number not in (2, 3) or resizing.follows(number == 3)), warns
-
-
-def pillow_filter(interpolation: Any) -> int:
-    if type(interpolation) is not InterpolationMode:
-        raise NoRecipe
-    return pil_modes_mapping[interpolation]
+    return pil_modes_mapping[interpolation], exact, bool(antialias), antialias is False
 
 
 def centre(value: Any) -> tuple[float, float] | None:
@@ -131,13 +105,14 @@ def centre(value: Any) -> tuple[float, float] | None:
     return float(number(x)), float(number(y))
 
 
-def filling(fill: Any) -> tuple[bytes | None, bytes | None, bool]:
-    """Return the colour outside images of one channel, and of three, and whether torch pads with it."""
+def filling(fill: Any) -> Any:
+    """Return the colour outside images unchanged."""
     if fill is not None and type(fill) not in (int, float):
-        for value in sequence(fill, 1, 3):
+        if type(fill) not in (list, tuple):
+            raise NoRecipe
+        for value in fill:
             number(value)
-    plain = fill is None or (type(fill) is int and 0 <= fill <= 255)
-    return arguments.fill_bytes(fill, 1), arguments.fill_bytes(fill, 3), plain
+    return fill
 
 
 def sides(padding: Any) -> tuple[int, int, int, int]:
@@ -166,8 +141,7 @@ def packed(transform: Any) -> Packed:
     """Return the settings of a transform of this package.
 
     Raises:
-        NoRecipe: the class or a setting is unknown to recipes, the transform is patched or has hooks, or a library
-            rounds in another way.
+        NoRecipe: the class or a setting is unknown to recipes, or the transform is patched or has hooks.
     """
     cls = type(transform)
     pack = cls.__dict__.get("_packed")
@@ -176,20 +150,7 @@ def packed(transform: Any) -> Packed:
     own = getattr(cls, "_own_params", None)
     if own is not None and transform.get_params is not own:
         raise NoRecipe
-    return agreed(pack(transform))
-
-
-def agreed(told: Packed) -> Packed:
-    """Return the settings of a transform if the libraries that it replaces round as the core does.
-
-    Raises:
-        NoRecipe: one of them rounds in another way.
-    """
-    kind = told[0]
-    names = _LIBRARIES.get(told[1] if kind == "RandomAdjustment" else kind, ())
-    if not all(map(rounding.follows, names)):
-        raise NoRecipe
-    return told
+    return pack(transform)  # type: ignore[no-any-return]
 
 
 def group(transforms: Any, p: Any = None, pack: Callable[[Any], Packed] = packed) -> Packed:
@@ -226,34 +187,8 @@ def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
     return tuple(objects), tuple(lists), tuple(empty)
 
 
-def blur(
-    half_kernel: Callable[[int, float], list[float]],
-    kernel_width: int,
-    kernel_height: int,
-    sigma: float,
-    shape: tuple[int, int, int],
-) -> bytes | None:
-    """Return the op BLUR of an image of (channels, height, width)."""
-    if not is_width(sigma):
-        return None
-    channels, height, width = shape
-    fused = convolution.fuses(1, channels, height, width, (kernel_width, kernel_height))
-    if fused is None:
-        return None
-    across = half_kernel(kernel_width, sigma)
-    down = across if kernel_width == kernel_height else half_kernel(kernel_height, sigma)
-    return ops.blur(across, down, fused)
-
-
 # The original, before user code can replace it.
 _RUN = _C.run
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "exp": TorchDraws.exp,
-    "blur": partial(blur, arguments.half_kernel),
-    "perspective": matrices.perspective_coefficients,
-}
 
 
 class Family(NamedTuple):
@@ -261,15 +196,13 @@ class Family(NamedTuple):
 
     #: Returns the settings of a transform.
     pack: Callable[[Any], Packed]
-    #: Functions that only torch computes with its roundings.
-    functions: dict[str, Callable[..., Any]]
     #: The functions of user code that transforms call instead of this package's.
     replaced: dict[str, Any]
     #: Returns the class of tagged images, or None while there are none.
     tag: Callable[[], type | None] = lambda: None
 
 
-V1 = Family(packed, FUNCTIONS, functions)
+V1 = Family(packed, functions)
 
 
 def recipe_of(
@@ -302,7 +235,7 @@ def recipe_of(
             "channels_last": format is not None and format[1],
         }
         watched = objects, lists, (*empty, family.replaced), transforms
-        return _C.Recipe(steps, watched, call, call.draws, family.functions, settings)
+        return _C.Recipe(steps, watched, call, call.draws, settings)
     except (NoRecipe, ValueError, OverflowError, KeyError):
         return None
 

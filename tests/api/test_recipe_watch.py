@@ -21,7 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import fastaug
 import fastaug.transforms as T
-from fastaug._draft import recipe
+from fastaug._draft import libraries
 from fastaug._draft.call import PLAIN
 from support.differences import each
 
@@ -271,10 +271,9 @@ def test_errors_and_generators_are_pythons(image: Any) -> None:
 def test_ctrl_c_goes_through_and_draws_nothing() -> None:
     pipeline = T.Compose([T.RandomHorizontalFlip(), T.RandomPerspective(0.5, 1.0), T.ToTensor()])
     interrupted = mock.Mock(side_effect=KeyboardInterrupt)
-    with mock.patch.dict(recipe.FUNCTIONS, {"perspective": interrupted}):
-        own = pipeline._recipe()
+    own = pipeline._recipe()
     state = torch.get_rng_state()
-    with pytest.raises(KeyboardInterrupt):
+    with mock.patch.dict(libraries.FUNCTIONS, {"perspective": interrupted}), pytest.raises(KeyboardInterrupt):
         own.call(IMAGE, pipeline.transforms)
     assert torch.equal(torch.get_rng_state(), state)
     assert interrupted.called
@@ -338,9 +337,9 @@ def test_images_that_tell_something_do_so_after_a_call() -> None:
 def test_what_is_pythons_every_time_is_asked_for_ever_more_rarely() -> None:
     pipeline = T.Compose([T.RandomHorizontalFlip(), T.GaussianBlur(3), T.ToTensor()])
     refusing = mock.Mock(return_value=None)
-    with mock.patch.dict(recipe.FUNCTIONS, {"blur": refusing}):
-        own = pipeline._recipe()
-    assert all(own.call(IMAGE, pipeline.transforms) is NotImplemented for _ in range(1000))
+    own = pipeline._recipe()
+    with mock.patch.dict(libraries.FUNCTIONS, {"blur": refusing}):
+        assert all(own.call(IMAGE, pipeline.transforms) is NotImplemented for _ in range(1000))
     assert 8 <= refusing.call_count <= 12
     # From when an image is one that it knows, it may take as many calls again as there were without.
     other = T.Compose([T.RandomHorizontalFlip(), T.ToTensor()])
