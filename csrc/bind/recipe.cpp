@@ -57,7 +57,8 @@ class Recipe {
         tag_(settings["tag"]),
         rewrites_(settings["rewrites"].cast<uint32_t>()),
         pillow_(settings["pillow"].cast<bool>()),
-        v2_(settings["v2"].cast<bool>()) {
+        v2_(settings["v2"].cast<bool>()),
+        handed_(settings["handed"].cast<bool>()) {
     const py::object dtype = settings["dtype"];
     if (!dtype.is_none()) format_.dtype = static_cast<DType>(dtype.cast<int>());
     format_.channels_last = settings["channels_last"].cast<bool>();
@@ -152,7 +153,7 @@ class Recipe {
       drafted.reset();
     }
     if (!drafted) return;
-    drafted->draft.choose_order();
+    if (!handed_) drafted->draft.choose_order();
     if (!takes(*drafted)) drafted.reset();
   }
 
@@ -246,6 +247,7 @@ class Recipe {
   py::object run_, blank_, allocate_, delivered_, tag_, name_of_run_;
   uint32_t rewrites_;
   bool pillow_, v2_;
+  bool handed_;  // to user code, which gets samples in torchvision's order
   Format format_;
   std::atomic<int> pause_ = 0, left_out_ = 0;  // calls: threads may lose count of some
 };

@@ -170,6 +170,8 @@ def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
         if type(several) is list:
             lists.append((several, tuple(several)))
         for transform in several:
+            if "_packed" not in type(transform).__dict__:
+                continue  # user code, which is called as it is
             own = vars(transform)
             module = isinstance(transform, nn.Module)
             names = tuple(name for name in own if not (module and name in _OF_MODULES))
@@ -207,7 +209,7 @@ V1 = Family(packed, functions)
 
 def recipe_of(
     pipeline: Any, transforms: Any, format: tuple[Any, bool] | None = None, family: Family = V1
-) -> _C.Recipe | None:
+) -> _C.Recipe | Parts | None:
     """Return the recipe of a pipeline with these transforms, or None.
 
     Args:
@@ -219,25 +221,85 @@ def recipe_of(
     if not plain or not isinstance(call.draws, _C.Draws) or type(transforms) not in (list, tuple):
         return None
     try:
-        steps = tuple(map(family.pack, transforms))
+        parts = _split(transforms, family)
         objects, lists, empty = _watched(transforms)
-        settings = {
-            "v2": family is not V1,
-            "tag": family.tag(),
-            "run": _RUN,
-            "blank": pil.blank,
-            "allocate": pil.allocate,
-            "delivered": pil.delivered,
-            "rewrites": call.rewrites,
-            "pillow": call.pillow,
-            "formatted": format is not None,
-            "dtype": None if format is None or format[0] is None else DTYPES[format[0]][0],
-            "channels_last": format is not None and format[1],
-        }
-        watched = objects, lists, (*empty, family.replaced), transforms
-        return _C.Recipe(steps, watched, call, call.draws, settings)
-    except (NoRecipe, ValueError, OverflowError, KeyError):
+    except (NoRecipe, OverflowError, KeyError):
         return None
+    watched = objects, lists, (*empty, family.replaced), transforms
+    settings: dict[str, Any] = {
+        "v2": family is not V1,
+        "tag": family.tag(),
+        "run": _RUN,
+        "blank": pil.blank,
+        "allocate": pil.allocate,
+        "delivered": pil.delivered,
+        "rewrites": call.rewrites,
+        "pillow": call.pillow,
+    }
+    handed: dict[str, Any] = {"formatted": False, "dtype": None, "channels_last": False, "handed": True}
+    asked = {**handed, "handed": False}
+    if format is not None:
+        dtype = None if format[0] is None else DTYPES[format[0]][0]
+        asked.update(formatted=True, dtype=dtype, channels_last=format[1])
+
+    def made(steps: tuple[Packed, ...], last: bool) -> _C.Recipe:
+        return _C.Recipe(steps, watched, call, call.draws, settings | (asked if last else handed))
+
+    try:
+        if len(parts) == 1:
+            return made(parts[0].steps, True)
+        recipes = [made(part.steps, part is parts[-1]) if part.steps else None for part in parts]
+    except (ValueError, OverflowError):
+        return None
+    return Parts(pipeline, parts, recipes) if any(recipes) else None
+
+
+class _Part(NamedTuple):
+    """Transforms in a row: some that have steps of a recipe, or one of user code."""
+
+    transforms: tuple[Any, ...]
+    steps: tuple[Packed, ...]
+
+
+def _split(transforms: Sequence[Any], family: Family) -> list[_Part]:
+    """Return the parts of a pipeline of images, with user code between them. One of samples has one part."""
+    parts = [_Part((), ())]
+    for transform in transforms:
+        if family is V1 and step_of(transform) is None:
+            parts += [_Part((transform,), ()), _Part((), ())]
+        else:
+            own, steps = parts[-1]
+            parts[-1] = _Part((*own, transform), (*steps, family.pack(transform)))
+    return [part for part in parts if part.transforms or part is parts[-1]]
+
+
+class Parts:
+    """The recipes of a pipeline in which user code is called: of what comes before, between and after that."""
+
+    __slots__ = ("_parts", "_pipeline")
+
+    def __init__(self, pipeline: Any, parts: list[_Part], recipes: list[_C.Recipe | None]) -> None:
+        self._pipeline = pipeline
+        self._parts = list(zip(parts, recipes))
+
+    def holds(self) -> bool:
+        """Return whether each part still does what the pipeline would do."""
+        return all(recipe is None or recipe.holds() for _, recipe in self._parts)
+
+    def call(self, image: Any, transforms: Any) -> Any:
+        """Return the result of the pipeline, or NotImplemented, with nothing done, if anything has changed."""
+        if not self.holds():
+            return NotImplemented
+        last, _ = self._parts[-1]
+        for part, recipe in self._parts:
+            result = NotImplemented if recipe is None else recipe.call(image, transforms)
+            if result is not NotImplemented:
+                image = result
+            elif part is not last and not part.steps:
+                image = part.transforms[0](image)
+            else:
+                image = self._pipeline._through(image, part.transforms, part is last)
+        return image
 
 
 class Book:
@@ -246,7 +308,7 @@ class Book:
     __slots__ = ("_left", "_pause", "recipe")
 
     def __init__(self) -> None:
-        self.recipe: _C.Recipe | None = None
+        self.recipe: _C.Recipe | Parts | None = None
         self._left = 1  # a pipeline that is called once needs none
         self._pause = _SOON
 

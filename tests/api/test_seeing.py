@@ -194,7 +194,6 @@ def test_a_fallback_has_the_cores_reason(words: str) -> None:
     assert words in {barrier["reason"] for barrier in explanation.barriers}
 
 
-
 def test_explain_says_how_far_batches_go_one_by_one() -> None:
     """Where the first transform stands that is called with an image; Pillow's and the core's reasons are none."""
     sentence = "in batch and map, images go one by one up to and including "
