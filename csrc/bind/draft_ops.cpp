@@ -120,7 +120,7 @@ Reason affine(Draft& draft, Arguments given) {
 Reason perspective(Draft& draft, Arguments given) {
   const py::sequence numbers = py::reinterpret_borrow<py::object>(given[0]);
   if (numbers.size() != 8) return Reason::kNumber;
-  double coefficients[8];
+  Coefficients coefficients;
   for (size_t k = 0; k < 8; ++k) {
     const py::object one = numbers[k];
     const auto number = as_number(one);

@@ -1,5 +1,7 @@
 #include "bind/libraries.h"
 
+#include <pybind11/stl.h>
+
 #include <cstring>
 #include <optional>
 
@@ -22,35 +24,23 @@ Functions& functions() {
   return *all;
 }
 
-py::list points_of(const int64_t (&points)[4][2]) {
-  py::list all;
-  for (const auto& [x, y] : points) {
-    py::list point;
-    point.append(x);
-    point.append(y);
-    all.append(point);
-  }
-  return all;
-}
-
 class ByPython final : public Torch {
  public:
   double exp(float power) const override { return functions().named["exp"](power).cast<double>(); }
 
   std::optional<Op> blur(const Kernel& kernel, Shape shape, int64_t images, bool v2) const override {
-    const py::object made = functions().named["blur"](kernel.width, kernel.height, kernel.sigma.x, kernel.sigma.y,
-                                             py::make_tuple(images, shape.channels, shape.height, shape.width), v2);
+    const py::object made =
+        functions().named["blur"](kernel.width, kernel.height, kernel.sigma.x, kernel.sigma.y,
+                                  py::make_tuple(images, shape.channels, shape.height, shape.width), v2);
     if (made.is_none()) return std::nullopt;
     Op op;
     std::memcpy(&op, PyBytes_AS_STRING(made.ptr()), sizeof(op));
     return op;
   }
 
-  void perspective(PlaneSize image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const override {
-    const int64_t right = image.width - 1, bottom = image.height - 1;
-    const int64_t corners[4][2] = {{0, 0}, {right, 0}, {right, bottom}, {0, bottom}};
-    const py::object made = functions().named["perspective"](points_of(corners), points_of(ends));
-    for (size_t k = 0; k < 8; ++k) coefficients[k] = made[py::int_(k)].cast<double>();
+  Coefficients perspective(const Corners& starts, const Corners& ends) const override {
+    const auto sure = sure_perspective(starts, ends);
+    return sure ? *sure : functions().named["perspective"](starts, ends).cast<Coefficients>();
   }
 
   PlaneSize size_around(const AffineMatrix& map, PlaneSize image, bool v2) const override {
@@ -87,11 +77,18 @@ double real_of(py::handle value) { return functions().real(value).cast<double>()
 py::object whole_of(py::handle value) { return functions().whole(value); }
 
 void register_libraries(py::module_& m) {
+  m.def("sure_perspective", &sure_perspective, py::arg("starts"), py::arg("ends"));
   m.def(
       "help_drafts",
       [](const py::dict& named) {
-        functions() = {named, named["real"], named["whole"], named["follows"], named["fuses_products"],
-                       named["default_dtype"], named["float32"], named["width_first"].cast<bool>()};
+        functions() = {named,
+                       named["real"],
+                       named["whole"],
+                       named["follows"],
+                       named["fuses_products"],
+                       named["default_dtype"],
+                       named["float32"],
+                       named["width_first"].cast<bool>()};
       },
       py::arg("named"));
 }

@@ -94,8 +94,8 @@ class Torch {
   virtual double exp(float power) const = 0;
   // A BLUR of an image, or of several as one batch; nothing where there is none.
   virtual std::optional<Op> blur(const Kernel& kernel, Shape shape, int64_t images, bool v2) const = 0;
-  // The map that takes each of the ends back to its corner: top left, top right, bottom right, bottom left.
-  virtual void perspective(PlaneSize image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const = 0;
+  // The map that takes each of the ends back to its start.
+  virtual Coefficients perspective(const Corners& starts, const Corners& ends) const = 0;
   // The size around a mapped image, where float32 decides.
   virtual PlaneSize size_around(const AffineMatrix& map, PlaneSize image, bool v2) const = 0;
   virtual bool follows(Rounding rounding) const = 0;
@@ -329,7 +329,7 @@ class Draft : public DraftState {
                 const Torch& torch);
   Reason affine(double angle, Vec2 translate, double scale, Vec2 shear, const Resample& by, std::optional<Vec2> center,
                 const Fill& fill, const Torch& torch);
-  Reason perspective(const double (&coefficients)[8], const Resample& by, const Fill& fill, const Torch& torch);
+  Reason perspective(const Coefficients& coefficients, const Resample& by, const Fill& fill, const Torch& torch);
   Reason gaussian_blur(const Kernel& kernel, const Torch& torch);
 
  private:

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <utility>
 
 namespace fastaug {
 namespace {
@@ -109,6 +111,68 @@ AffineMatrix v2_inverse_affine(Vec2 center, double angle, Vec2 translate, double
   back.numbers[2] += center.x - back.numbers[0] * to_x - back.numbers[1] * to_y;
   back.numbers[5] += center.y - back.numbers[3] * to_x - back.numbers[4] * to_y;
   return back;
+}
+
+std::optional<Coefficients> sure_perspective(const Corners& starts, const Corners& ends) {
+  using Real = long double;
+  constexpr size_t kSize = 8;
+  // The equations, by row, and beside them what becomes their inverse.
+  Real rows[kSize][2 * kSize] = {}, targets[kSize];
+  for (size_t k = 0; k < 4; ++k) {
+    const auto x = static_cast<Real>(ends[k][0]), y = static_cast<Real>(ends[k][1]);
+    for (size_t axis = 0; axis < 2; ++axis) {
+      Real* const row = rows[2 * k + axis];
+      const auto start = targets[2 * k + axis] = static_cast<Real>(starts[k][axis]);
+      row[3 * axis] = x;
+      row[3 * axis + 1] = y;
+      row[3 * axis + 2] = 1;
+      row[6] = -start * x;
+      row[7] = -start * y;
+    }
+  }
+  // Columns of norm 1: an error of QR decompositions is small beside each column.
+  Real norms[kSize];
+  for (size_t column = 0; column < kSize; ++column) {
+    Real sum = 0;
+    for (const auto& row : rows) sum += row[column] * row[column];
+    norms[column] = std::sqrt(sum);
+    if (sum == 0) return std::nullopt;
+    for (auto& row : rows) row[column] /= norms[column];
+    rows[column][kSize + column] = 1;
+  }
+  for (size_t pivot = 0; pivot < kSize; ++pivot) {
+    size_t largest = pivot;
+    for (size_t k = pivot + 1; k < kSize; ++k) {
+      if (std::abs(rows[k][pivot]) > std::abs(rows[largest][pivot])) largest = k;
+    }
+    std::swap(rows[pivot], rows[largest]);
+    const Real by = rows[pivot][pivot];
+    if (by == 0) return std::nullopt;
+    for (Real& number : rows[pivot]) number /= by;
+    for (size_t k = 0; k < kSize; ++k) {
+      const Real factor = rows[k][pivot];
+      if (k == pivot || factor == 0) continue;
+      for (size_t column = pivot; column < 2 * kSize; ++column) rows[k][column] -= factor * rows[pivot][column];
+    }
+  }
+  const auto norm = [](const Real* values) {
+    Real sum = 0;
+    for (size_t k = 0; k < kSize; ++k) sum += values[k] * values[k];
+    return std::sqrt(sum);
+  };
+  Real scaled[kSize];
+  for (size_t k = 0; k < kSize; ++k) scaled[k] = std::inner_product(targets, targets + kSize, rows[k] + kSize, Real{0});
+  // Some 30 times the largest error of LAPACK's solutions that was seen, in units of this sum.
+  const Real unit = 64 * 0x1p-53L * (std::sqrt(Real{kSize}) * norm(scaled) + norm(targets));
+  Coefficients coefficients;
+  for (size_t k = 0; k < kSize; ++k) {
+    const Real error = unit * norm(rows[k] + kSize);
+    const auto least = static_cast<float>((scaled[k] - error) / norms[k]);
+    const auto most = static_cast<float>((scaled[k] + error) / norms[k]);
+    if (!(least == most && least != 0)) return std::nullopt;
+    coefficients[k] = static_cast<double>(least);
+  }
+  return coefficients;
 }
 
 std::optional<PlaneSize> sure_size_around(const AffineMatrix& map, PlaneSize image) {

@@ -1,6 +1,7 @@
 // Maps from output to input that Pillow and torchvision make of angles, bit for bit.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "base/image.h"
@@ -26,6 +27,12 @@ struct PlaneSize {
   int64_t width = 0;
 };
 
+// x and y of the top left, top right, bottom right and bottom left corner.
+using Corners = std::array<std::array<int64_t, 2>, 4>;
+
+// Of a perspective, in Pillow's order.
+using Coefficients = std::array<double, 8>;
+
 struct Rotated {
   PlaneSize size;
   AffineMatrix map;
@@ -46,6 +53,10 @@ AffineMatrix inverse_affine(Vec2 center, double angle, Vec2 translate, double sc
 
 // The same with the roundings of torchvision.transforms.v2.
 AffineMatrix v2_inverse_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear);
+
+// torchvision's _get_perspective_coeffs: the map that takes each of four ends back to its start. It is the solution of
+// linear equations in double, rounded to float32. Nothing where the error of a stable solver might change a bit of it.
+std::optional<Coefficients> sure_perspective(const Corners& starts, const Corners& ends);
 
 // The size of the rectangle around an image that is mapped back by `map`, both in pixels from their centres. Nothing
 // where torchvision's float32 might round to another.

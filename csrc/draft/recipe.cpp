@@ -140,8 +140,8 @@ class Drafter {
     const int64_t height = draft_.height(), width = draft_.width();
     const auto slack_x = static_cast<int64_t>(step.distortion_scale * static_cast<double>(width / 2));
     const auto slack_y = static_cast<int64_t>(step.distortion_scale * static_cast<double>(height / 2));
-    // One after the other: x and y of the top left, top right, bottom right and bottom left.
-    int64_t ends[4][2];
+    // One after the other.
+    Corners ends;
     ends[0][0] = from(0, slack_x + 1);
     ends[0][1] = from(0, slack_y + 1);
     ends[1][0] = from(width - slack_x - 1, slack_x + 1);
@@ -150,9 +150,8 @@ class Drafter {
     ends[2][1] = from(height - slack_y - 1, slack_y + 1);
     ends[3][0] = from(0, slack_x + 1);
     ends[3][1] = from(height - slack_y - 1, slack_y + 1);
-    double coefficients[8];
-    torch_.perspective({height, width}, ends, coefficients);
-    draft_.perspective(coefficients, step.by, step.fill, torch_);
+    const Corners starts{{{0, 0}, {width - 1, 0}, {width - 1, height - 1}, {0, height - 1}}};
+    if (!draft_.declined()) draft_.perspective(torch_.perspective(starts, ends), step.by, step.fill, torch_);
   }
 
   void operator()(const steps::ColorJitter& step) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "draft/draft.h"
@@ -17,8 +18,7 @@ bool is_side(int64_t side) { return 0 < side && side <= kMaxSide; }
 size_t padded(int channels) { return static_cast<size_t>((channels + kMaxChannels - 1) / kMaxChannels) * kMaxChannels; }
 
 // A warp from output to input.
-template <int count>
-Op warp(OpId id, PlaneSize size, const double (&numbers)[count]) {
+Op warp(OpId id, PlaneSize size, std::span<const double> numbers) {
   Op op = plain(id);
   op.i[0] = static_cast<int32_t>(size.height);
   op.i[1] = static_cast<int32_t>(size.width);
@@ -202,7 +202,7 @@ Reason Draft::affine(double angle, Vec2 translate, double scale, Vec2 shear, con
   return Reason::kNone;
 }
 
-Reason Draft::perspective(const double (&coefficients)[8], const Resample& by, const Fill& fill, const Torch& torch) {
+Reason Draft::perspective(const Coefficients& coefficients, const Resample& by, const Fill& fill, const Torch& torch) {
   if (!native) return decline(Reason::kSamples);
   if (!is_sampled()) return decline(Reason::kShape);
   const PlaneSize image{shape.height, shape.width};

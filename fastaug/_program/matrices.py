@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from fastaug import _C
 from fastaug._program.eager import traced
 
 # The product of two such numbers has fewer than 64 bits.
@@ -179,6 +180,9 @@ def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
             f"Please provide exactly four corners, got {len(startpoints)} startpoints and {len(endpoints)} endpoints."
         )
     if _are_small_ints(startpoints) and _are_small_ints(endpoints):
+        sure: list[float] | None = None if traced() else _C.sure_perspective(startpoints, endpoints)
+        if sure is not None:
+            return sure
         # numpy converts short lists faster than torch.
         matrix = torch.from_numpy(np.array([*_corner_rows(startpoints, endpoints)], dtype=np.float64))
         targets = torch.from_numpy(np.array(startpoints, dtype=np.float64).reshape(8))

@@ -232,3 +232,23 @@ def test_translations_by_whole_pixels(v2: bool) -> None:
         assert torch.equal(run(program, image, height, width), expected), seed
         windows += "TORCH_AFFINE" not in str(_C.plan(program, height, width, 3))
     assert 100 < windows < 300
+
+
+@pytest.mark.parametrize("part", range(cases(4)))
+def test_coefficients_of_the_core_are_those_of_torchs_solver(part: int) -> None:
+    rng, sure = random.Random(part), 0
+    for _ in range(500):
+        width, height = rng.choice([(32, 32), (224, 224), (641, 480), (9, 1200), (50000, 3)])
+        share = rng.choice([0.1, 0.5, 1.0])
+        across, down = int(share * (width // 2)), int(share * (height // 2))
+        starts = [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]]
+        moves = [(rng.randint(0, across), rng.randint(0, down)) for _ in starts]
+        ends = [[abs(x - dx), abs(y - dy)] for (x, y), (dx, dy) in zip(starts, moves)]
+        found = _C.sure_perspective(starts, ends)
+        sure += found is not None
+        try:
+            expected = F._get_perspective_coeffs(starts, ends)
+        except torch.linalg.LinAlgError:
+            expected = None
+        assert found is None or found == expected
+    assert sure > 200

@@ -76,6 +76,19 @@ TEST_CASE("affine maps of v2 are v2's, and sizes around them are given where the
   CHECK_FALSE(sure_size_around(inverse_affine({0, 0}, 90, {0, 0}, 1, {0, 0}), {36, 50}));
 }
 
+TEST_CASE("perspectives are torchvision's where they are sure") {
+  const Corners corners{{{0, 0}, {223, 0}, {223, 223}, {0, 223}}};
+  const auto sure = sure_perspective(corners, {{{10, 12}, {200, 5}, {210, 200}, {3, 199}}});
+  REQUIRE(sure);
+  const Coefficients expected{0x1.3c2d780000000p+0,  0x1.7abca00000000p-5, -0x1.9cf9ae0000000p+3,
+                              0x1.8b05580000000p-5,  0x1.4f0ff60000000p+0, -0x1.0303140000000p+4,
+                              0x1.fc16460000000p-13, 0x1.f62ea00000000p-12};
+  CHECK(*sure == expected);
+  // A coefficient that is zero is not, as LAPACK computes it.
+  CHECK_FALSE(sure_perspective(corners, corners));
+  CHECK_FALSE(sure_perspective(corners, {{{1, 1}, {1, 1}, {9, 9}, {1, 9}}}));
+}
+
 TEST_CASE("remainders are Python's") {
   CHECK(python_modulo(-90, 360) == 270);
   CHECK(python_modulo(725, 360) == 5);

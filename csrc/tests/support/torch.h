@@ -11,7 +11,9 @@ class AsCore final : public Torch {
  public:
   double exp(float power) const override { return std::exp(power); }
   std::optional<Op> blur(const Kernel&, Shape, int64_t, bool) const override { return std::nullopt; }
-  void perspective(PlaneSize, const int64_t (&)[4][2], double (&)[8]) const override {}
+  Coefficients perspective(const Corners& starts, const Corners& ends) const override {
+    return sure_perspective(starts, ends).value_or(Coefficients{});
+  }
   PlaneSize size_around(const AffineMatrix&, PlaneSize image, bool) const override { return image; }
   bool follows(Rounding) const override { return true; }
   bool fuses_products() const override { return false; }
