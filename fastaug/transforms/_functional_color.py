@@ -7,6 +7,10 @@ from PIL import Image
 from fastaug._draft.progress import applied
 from fastaug._image.types import ImageT
 
+__all__ = ["adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation"]
+__all__ += ["adjust_sharpness", "autocontrast", "equalize", "invert", "posterize", "rgb_to_grayscale", "solarize"]
+__all__ += ["to_grayscale"]
+
 
 def adjust_brightness(img: ImageT, brightness_factor: float) -> ImageT:
     """The image with every sample multiplied; alpha stays.

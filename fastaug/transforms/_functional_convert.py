@@ -13,6 +13,9 @@ from fastaug._draft.progress import applied, begun, ended, in_progress
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._image.types import Array
 
+__all__ = ["convert_image_dtype", "get_dimensions", "get_image_num_channels", "get_image_size", "normalize"]
+__all__ += ["pil_to_tensor", "to_pil_image", "to_tensor"]
+
 
 def get_dimensions(img: Any) -> list[int]:
     """[channels, height, width] of an image.

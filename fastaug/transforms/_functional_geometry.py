@@ -17,6 +17,9 @@ from fastaug._fallback import tensor as tensor_fallback
 from fastaug._image.types import ImageT
 from fastaug._program import arguments
 
+__all__ = ["affine", "center_crop", "crop", "elastic_transform", "erase", "five_crop", "gaussian_blur", "hflip"]
+__all__ += ["pad", "perspective", "resize", "resized_crop", "rotate", "ten_crop", "vflip"]
+
 
 def resize(
     img: ImageT,
