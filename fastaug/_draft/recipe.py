@@ -22,6 +22,7 @@ from fastaug._draft.replaced import functions
 from fastaug._draft.through import step_of
 from fastaug._draft.written import CALL_HOOKS, global_hooks, global_pre_hooks
 from fastaug._fallback import rounding
+from fastaug._names import is_ours
 from fastaug._program import arguments, convolution, matrices, ops, pil, resizing
 from fastaug._program.job import DTYPES
 
@@ -170,13 +171,12 @@ def packed(transform: Any) -> Packed:
             rounds in another way.
     """
     cls = type(transform)
-    pack = cls.__dict__.get("_packed")
-    if pack is None or step_of(transform) is None:
+    if not is_ours(cls) or not hasattr(cls, "_packed") or step_of(transform) is None:
         raise NoRecipe
     own = getattr(cls, "_own_params", None)
     if own is not None and transform.get_params is not own:
         raise NoRecipe
-    return agreed(pack(transform))
+    return agreed(transform._packed())
 
 
 def agreed(told: Packed) -> Packed:

@@ -121,7 +121,7 @@ BY_PYTHON = {
 
 def test_every_transform_is_known_or_pythons_and_tested() -> None:
     classes = {name for name in T.__all__ if hasattr(getattr(T, name), "_draft")}
-    packed = {name for name in classes if "_packed" in vars(getattr(T, name))}
+    packed = {name for name in classes if hasattr(getattr(T, name), "_packed")}
     assert classes - packed == BY_PYTHON
     others = {"ConvertImageDtype", "Normalize", "PILToTensor", "RandomErasing", "ToPILImage", "ToTensor"}
     assert packed == set(STEPS) | others

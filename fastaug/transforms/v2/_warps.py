@@ -102,6 +102,7 @@ class RandomAffine(Keeping):
     """
 
     _v1_transform_cls = _v1.RandomAffine
+    _packed = None  # v2 rounds the map in another way
 
     def __init__(
         self,
