@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torchvision.transforms import v2 as TV
 
 import fastaug
 from fastaug import tv_tensors
@@ -20,6 +21,7 @@ from fastaug.transforms.v2._recipe import packer_of
 from support.differences import each
 from support.native_calls import Random, compared, mode, p, plain_image, random_image
 from support.native_steps import Steps
+from support.own_names import own_names
 from support.scale import cases
 
 
@@ -128,7 +130,7 @@ KNOWN |= {"ConvertImageDtype", "ToDtype"}
 
 
 def test_every_transform_that_is_packed_is_tested() -> None:
-    assert {name for name in v2.__all__ if packer_of(getattr(v2, name))} == KNOWN
+    assert {name for name in v2.__all__ if packer_of(getattr(v2, name))} - own_names(v2, TV) == KNOWN
 
 
 def test_what_they_call_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
