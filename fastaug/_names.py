@@ -25,6 +25,13 @@ def _public(module: dict[str, Any]) -> list[str]:
     return [name for name in found if module[name] is not annotations]
 
 
+def export_functions(module: dict[str, Any], *private: str) -> None:
+    """Let a private module export the functions that it defines, except for these, given its globals."""
+    functions = [name for name, value in module.items() if name[0] != "_" and inspect.isfunction(value)]
+    own = {name for name in functions if module[name].__module__ == module["__name__"]}
+    module["__all__"] = sorted(own.difference(private))
+
+
 def is_ours(cls: type) -> bool:
     """Return whether a class is of this package, and not a user's subclass of one."""
     return cls.__module__.partition(".")[0] == "fastaug"

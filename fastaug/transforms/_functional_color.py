@@ -6,10 +6,7 @@ from PIL import Image
 
 from fastaug._draft.progress import applied
 from fastaug._image.types import ImageT
-
-__all__ = ["adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation"]
-__all__ += ["adjust_sharpness", "autocontrast", "equalize", "invert", "posterize", "rgb_to_grayscale", "solarize"]
-__all__ += ["to_grayscale"]
+from fastaug._names import export_functions
 
 
 def adjust_brightness(img: ImageT, brightness_factor: float) -> ImageT:
@@ -259,3 +256,6 @@ def equalize(img: ImageT) -> ImageT:
         tensor([ 0, 32, 64, 96], dtype=torch.uint8)
     """
     return applied(img, "equalize")
+
+
+export_functions(globals())

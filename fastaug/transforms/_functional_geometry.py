@@ -15,10 +15,8 @@ from fastaug._draft.replaced import TransformDraft, functions
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._image.types import ImageT
+from fastaug._names import export_functions
 from fastaug._program import arguments
-
-__all__ = ["affine", "center_crop", "crop", "elastic_transform", "erase", "five_crop", "gaussian_blur", "hflip"]
-__all__ += ["pad", "perspective", "resize", "resized_crop", "rotate", "ten_crop", "vflip"]
 
 
 def resize(
@@ -411,3 +409,6 @@ def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Tensor, inplace: bool 
     if not isinstance(img, Tensor):
         raise TypeError(f"img should be Tensor Image. Got {type(img)}")
     return tensor_fallback.erase(img, i, j, h, w, v, inplace)
+
+
+export_functions(globals())
