@@ -90,10 +90,8 @@ class ColorJitter(Transform):
         return torch.tensor(drawn[0]), drawn[1], drawn[2], drawn[3], drawn[4]
 
     def _sample(self, draft: Draft) -> Factors:
-        draws = draft.call.draws
-        if self.get_params is self._own_params:
-            return draw_factors(draws, self.brightness, self.contrast, self.saturation, self.hue)
-        order, *factors = self._asked(draft, self.brightness, self.contrast, self.saturation, self.hue)
+        ranges = self.brightness, self.contrast, self.saturation, self.hue
+        order, *factors = self._drawn_by(draw_factors, draft, *ranges)
         return list(map(int, order)), *factors
 
     def _draft(self, draft: Draft, params: Factors) -> None:
