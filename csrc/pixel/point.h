@@ -1,8 +1,7 @@
 // Lane ops by the bodies of pixel/pointwise.h. The loop that a body runs in follows from the channels of the op's row
 // in program/ops.def; scalar kernels, vector kernels and CUDA bring loops of their own.
 //
-// Include pixel/lane.h first for plain floats (and CUDA), or kernels/simd/lane-inl.h for vectors, as for
-// pixel/pointwise.h.
+// Include what pixel/pointwise.h needs first.
 #if defined(FASTAUG_PIXEL_POINT_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_PIXEL_POINT_H_
 #undef FASTAUG_PIXEL_POINT_H_
@@ -12,7 +11,6 @@
 
 #include "pixel/pointwise.h"
 #include "pixel/stains.h"
-#include "program/op.h"
 
 FASTAUG_LANES_BEGIN
 

@@ -1,6 +1,5 @@
 // The arithmetic of every pointwise op, once. A lane holds integers 0..255 as float32, before and after each op;
-// TO_FLOAT and NORMALIZE leave the integers behind. `body_of` makes the body of a lane op from its operands; `mean` is
-// what Reduction::mean gives, for ops that need it.
+// TO_FLOAT and NORMALIZE leave the integers behind. `body_of` makes a lane op's body; `mean` is Reduction::mean's.
 //
 // Include pixel/lane.h first for plain floats (and CUDA), or kernels/simd/lane-inl.h for vectors; in the second case
 // this header is read once per instruction set, hence the guard.

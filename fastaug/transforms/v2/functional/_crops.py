@@ -12,8 +12,9 @@ from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
 from fastaug._image.types import InputT
 from fastaug._names import export_functions
 from fastaug._program import v2_arguments
-from fastaug._program.arguments import square_if_single
+from fastaug._program.arguments import two_sides
 from fastaug._tv_tensors.choice import chosen
+from fastaug.transforms._base import check_padding_mode
 from fastaug.transforms.v2.functional._make import drafted, functional, on_masks, on_pixels
 from fastaug.transforms.v2.functional._utils import _get_kernel, registered
 
@@ -97,7 +98,7 @@ def pad(inpt: InputT, padding: int | Sequence[int], fill: _Fill = None, padding_
         fill = draft.fill_of(fill, False)
     if draft.mode is None:
         padding = v2_arguments.padding_sides(padding)
-        v2_arguments.check_padding_mode(padding_mode)
+        check_padding_mode(padding_mode)
     return drafted(inpt).pad(padding, fill, padding_mode)
 
 
@@ -157,10 +158,7 @@ def center_crop(inpt: InputT, output_size: int | Sequence[int]) -> InputT:
         >>> F.center_crop(torch.tensor([[[1, 2, 3]]]), 1)
         tensor([[[2]]])
     """
-    size = square_if_single(output_size)
-    if len(size) != 2:
-        raise ValueError(f"output_size should be a number or a sequence of one or two, got {output_size!r}")
-    return drafted(inpt).center_crop(size)
+    return drafted(inpt).center_crop(two_sides(output_size))
 
 
 center_crop_image, center_crop_video = on_pixels(center_crop)
@@ -191,10 +189,7 @@ def five_crop(inpt: InputT, size: int | Sequence[int]) -> tuple[InputT, ...]:
 
 @registered(five_crop, Tensor, PIL.Image.Image)
 def five_crop_image(image: Tensor, size: int | Sequence[int]) -> tuple[Tensor, ...]:
-    pair = square_if_single(size)
-    if len(pair) != 2:
-        raise ValueError(f"Please provide only two dimensions (h, w) for size, got {size!r}")
-    rows, columns = pair
+    pair = rows, columns = two_sides(size)
     given: Any = image
     if isinstance(given, Tensor) and given.ndim < 2:
         raise ValueError(f"A tensor should have the shape (..., height, width), got {tuple(image.shape)}")
