@@ -66,7 +66,7 @@ struct RandomResizedCrop {
 };
 struct RandomRotation {
   Range degrees;
-  int filter;
+  Resample by;
   bool expand;
   std::optional<Vec2> center;
   Fill fill;
@@ -75,14 +75,14 @@ struct RandomAffine {
   Range degrees;
   std::optional<Vec2> translate;  // shares of the sides
   std::optional<Range> scale, shear_x, shear_y;
-  int filter;
+  Resample by;
   std::optional<Vec2> center;
   Fill fill;
 };
 struct RandomPerspective {
   double distortion_scale;
   float p;
-  int filter;
+  Resample by;
   Fill fill;
 };
 struct ColorJitter {

@@ -28,6 +28,7 @@ class Steps:
             "RandomHorizontalFlip": lambda r: of.RandomHorizontalFlip(p(r)),
             "RandomVerticalFlip": lambda r: of.RandomVerticalFlip(p(r)),
             "RandomRotation": lambda r: of.RandomRotation(degrees(r), mode(r), r.random() < 0.4, middle(r), fill(r)),
+            "RandomAffine": self._affine,
             "RandomPerspective": lambda r: of.RandomPerspective(r.choice([0, 0.5, 1.0]), p(r), mode(r), fill(r)),
             "ColorJitter": self._jitter,
             "Grayscale": lambda r: of.Grayscale(r.choice([1, 3])),
@@ -57,6 +58,18 @@ class Steps:
         scale, ratio = r.choice([((0.02, 0.33), (0.3, 3.3)), ((0.5, 1.0), (1, 2)), ((0.0, 0.001), (0.1, 9))])
         value = r.choice([0, 0.5, [1.0, 2, 3], "random"])
         return self._of.RandomErasing(p(r), scale, ratio, value, r.random() < 0.5)
+
+    def _affine(self, r: Random) -> Any:
+        still = r.random() < 0.2
+        return self._of.RandomAffine(
+            0 if still else degrees(r),
+            r.choice([None, (0.3, 0.2), (1, 0)]),
+            None if still else r.choice([None, (0.5, 1.5)]),
+            None if still else r.choice([None, 10, (-5, 5), (-5, 5, 3, 8)]),
+            self._mode(r),
+            fill(r),
+            middle(r),
+        )
 
     def _jitter(self, r: Random) -> Any:
         share = lambda: r.choice([self._unset, 0.4, (0.5, 1.5), (1, 1), (0, 0)])  # noqa: E731

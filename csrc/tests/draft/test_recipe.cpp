@@ -9,7 +9,7 @@
 namespace fastaug {
 namespace {
 
-constexpr Fill kBlack{Fill::Bytes{}, Fill::Bytes{}, true};
+const Fill kBlack{};
 
 // As torch.Generator().manual_seed(seed) leaves it.
 GeneratorState seeded(uint32_t seed) {
@@ -124,7 +124,7 @@ TEST_CASE("a jitter draws its order and each factor that it has, in the order of
 
 TEST_CASE("a box that never fits is the middle of the image, in its limits") {
   // All areas are greater than the image, so ten draws of two words fail.
-  const steps::RandomResizedCrop crop{{8, 8, 0}, {2, 0, false, true, false}, {2, 3}, {0, 0}, 1, 1};
+  const steps::RandomResizedCrop crop{{8, 8, 0}, {2}, {2, 3}, {0, 0}, 1, 1};
   const Result result = drafted({crop}, 4);
   CHECK(result.drawn == 20);
   REQUIRE(result.ops.size() == 2);
