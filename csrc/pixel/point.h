@@ -1,8 +1,7 @@
-// The table of lane ops: the body of each, from its operands. The loop that a body runs in follows from the channels of
-// the op's row in program/ops.def; scalar kernels, vector kernels and CUDA bring loops of their own.
+// Lane ops by the bodies of pixel/pointwise.h. The loop that a body runs in follows from the channels of the op's row
+// in program/ops.def; scalar kernels, vector kernels and CUDA bring loops of their own.
 //
-// Include pixel/lane.h first for plain floats (and CUDA), or kernels/simd/lane-inl.h for vectors, as for
-// pixel/pointwise.h.
+// Include what pixel/pointwise.h needs first.
 #if defined(FASTAUG_PIXEL_POINT_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_PIXEL_POINT_H_
 #undef FASTAUG_PIXEL_POINT_H_
@@ -12,48 +11,14 @@
 
 #include "pixel/pointwise.h"
 #include "pixel/stains.h"
-#include "program/op.h"
 
 FASTAUG_LANES_BEGIN
 
-FASTAUG_FN float factor_of(const Op& op) { return static_cast<float>(op.f[0]); }
-
-// v2/functional/_color.py, permute_channels: where each channel comes from.
-struct Permute {
-  int32_t from[kMaxChannels];
-};
-
-// `mean` is what Reduction::mean gives, for ops that need it.
-FASTAUG_FN Brightness body_of(OpTag<OpId::BRIGHTNESS>, const Op& op, float) { return {factor_of(op)}; }
-FASTAUG_FN Contrast body_of(OpTag<OpId::CONTRAST>, const Op& op, float mean) { return {factor_of(op), mean}; }
-FASTAUG_FN TorchContrast body_of(OpTag<OpId::TORCH_CONTRAST>, const Op& op, float mean) {
-  return {blend_by<TorchBlend>(op.f[0]), mean};
-}
-FASTAUG_FN Saturation body_of(OpTag<OpId::SATURATION>, const Op& op, float) { return {factor_of(op)}; }
-FASTAUG_FN TorchSaturation body_of(OpTag<OpId::TORCH_SATURATION>, const Op& op, float) {
-  return {blend_by<TorchBlend>(op.f[0])};
-}
+// Stains have bodies of their own for vectors.
 FASTAUG_FN HedJitter body_of(OpTag<OpId::HED>, const Op& op, float) {
   return HedJitter(op.f, (op.flags & kUnclipped) == 0);
 }
 FASTAUG_FN Restain body_of(OpTag<OpId::STAINS>, const Op& op, float) { return Restain(op); }
-FASTAUG_FN Hue body_of(OpTag<OpId::HUE>, const Op& op, float) { return {static_cast<float>(op.i[0])}; }
-FASTAUG_FN TorchHue body_of(OpTag<OpId::TORCH_HUE>, const Op& op, float) { return {factor_of(op)}; }
-FASTAUG_FN V2Contrast body_of(OpTag<OpId::V2_CONTRAST>, const Op& op, float mean) {
-  return {blend_by<V2Blend>(op.f[0]), mean};
-}
-FASTAUG_FN V2Saturation body_of(OpTag<OpId::V2_SATURATION>, const Op& op, float) {
-  return {blend_by<V2Blend>(op.f[0])};
-}
-FASTAUG_FN V2Hue body_of(OpTag<OpId::V2_HUE>, const Op& op, float) { return {factor_of(op)}; }
-FASTAUG_FN V2Gray body_of(OpTag<OpId::V2_LUMA>, const Op&, float) { return {}; }
-FASTAUG_FN TorchGray body_of(OpTag<OpId::TORCH_LUMA>, const Op&, float) { return {}; }
-FASTAUG_FN Permute body_of(OpTag<OpId::V2_PERMUTE>, const Op& op, float) {
-  return {{op.i[0], op.i[1], op.i[2], op.i[3]}};
-}
-FASTAUG_FN Luma body_of(OpTag<OpId::LUMA>, const Op&, float) { return {}; }
-FASTAUG_FN Premultiply body_of(OpTag<OpId::PREMULTIPLY>, const Op&, float) { return {}; }
-FASTAUG_FN Unpremultiply body_of(OpTag<OpId::UNPREMULTIPLY>, const Op&, float) { return {}; }
 
 // Runs one op on `channels` channels. What the loop has to have:
 //   each(body, colours, channels)  v = body(v) in the first `colours` channels; the others are left alone

@@ -1,5 +1,5 @@
 // The arithmetic of every pointwise op, once. A lane holds integers 0..255 as float32, before and after each op;
-// TO_FLOAT and NORMALIZE leave the integers behind.
+// TO_FLOAT and NORMALIZE leave the integers behind. `body_of` makes a lane op's body; `mean` is Reduction::mean's.
 //
 // Include pixel/lane.h first for plain floats (and CUDA), or kernels/simd/lane-inl.h for vectors; in the second case
 // this header is read once per instruction set, hence the guard.
@@ -10,7 +10,11 @@
 #define FASTAUG_PIXEL_POINTWISE_H_
 #endif
 
+#include "program/op.h"
+
 FASTAUG_LANES_BEGIN
+
+FASTAUG_FN float factor_of(const Op& op) { return static_cast<float>(op.f[0]); }
 
 // Pillow, Convert.c, L24: (19595 R + 38470 G + 7471 B + 32768) >> 16. Every term and sum is below 2^24, hence exact.
 struct Luma {
@@ -22,6 +26,7 @@ struct Luma {
     return floor(mul(sum, set<V>(1.0f / 65536)));
   }
 };
+FASTAUG_FN Luma body_of(OpTag<OpId::LUMA>, const Op&, float) { return {}; }
 
 // Clips and truncates a blend.
 template <class V>
@@ -76,6 +81,7 @@ struct TorchGray {
     return trunc(add(sum, mul(b, set<V>(0.114f))));
   }
 };
+FASTAUG_FN TorchGray body_of(OpTag<OpId::TORCH_LUMA>, const Op&, float) { return {}; }
 
 // torchvision, v2/functional/_color.py, _rgb_to_grayscale_image on uint8: the same, but torch's add_ with alpha fuses.
 struct V2Gray {
@@ -85,6 +91,7 @@ struct V2Gray {
     return trunc(mul_add_once(b, set<V>(0.114f), sum));
   }
 };
+FASTAUG_FN V2Gray body_of(OpTag<OpId::V2_LUMA>, const Op&, float) { return {}; }
 
 // ImageEnhance.Brightness: blends with black.
 struct Brightness {
@@ -95,6 +102,7 @@ struct Brightness {
     return clipped(mul(v, set<V>(factor)));
   }
 };
+FASTAUG_FN Brightness body_of(OpTag<OpId::BRIGHTNESS>, const Op& op, float) { return {factor_of(op)}; }
 
 // ImageEnhance.Contrast: blends with the image's mean luma, an integer.
 struct Contrast {
@@ -106,6 +114,7 @@ struct Contrast {
     return blend(set<V>(mean), v, set<V>(factor));
   }
 };
+FASTAUG_FN Contrast body_of(OpTag<OpId::CONTRAST>, const Op& op, float mean) { return {factor_of(op), mean}; }
 
 // ImageEnhance.Color: blends with the pixel's luma.
 struct Saturation {
@@ -120,6 +129,7 @@ struct Saturation {
     b = blend(luma, b, f);
   }
 };
+FASTAUG_FN Saturation body_of(OpTag<OpId::SATURATION>, const Op& op, float) { return {factor_of(op)}; }
 
 // adjust_contrast of tensors: blends with the mean of the image's gray, a float.
 template <class Blend>
@@ -135,6 +145,12 @@ struct MeanBlend {
 
 using TorchContrast = MeanBlend<TorchBlend>;
 using V2Contrast = MeanBlend<V2Blend>;
+FASTAUG_FN TorchContrast body_of(OpTag<OpId::TORCH_CONTRAST>, const Op& op, float mean) {
+  return {blend_by<TorchBlend>(op.f[0]), mean};
+}
+FASTAUG_FN V2Contrast body_of(OpTag<OpId::V2_CONTRAST>, const Op& op, float mean) {
+  return {blend_by<V2Blend>(op.f[0]), mean};
+}
 
 // adjust_saturation of tensors: blends with the pixel's gray.
 template <class Gray, class Blend>
@@ -151,6 +167,12 @@ struct GrayBlend {
 };
 using TorchSaturation = GrayBlend<TorchGray, TorchBlend>;
 using V2Saturation = GrayBlend<V2Gray, V2Blend>;
+FASTAUG_FN TorchSaturation body_of(OpTag<OpId::TORCH_SATURATION>, const Op& op, float) {
+  return {blend_by<TorchBlend>(op.f[0])};
+}
+FASTAUG_FN V2Saturation body_of(OpTag<OpId::V2_SATURATION>, const Op& op, float) {
+  return {blend_by<V2Blend>(op.f[0])};
+}
 
 // Blends of a sample with its neighbourhood, after smooth_of (pixel/smooth.h): ImageEnhance.Sharpness;
 // _functional_tensor.py, adjust_sharpness, which is a TorchBlend; and v2/functional/_color.py, adjust_sharpness, which
@@ -246,6 +268,7 @@ struct Hue {
     b = channel(top, s8, sub(abs(mul_sub_exact(h8, six, set<V>(1020.0f))), set<V>(255.0f)));
   }
 };
+FASTAUG_FN Hue body_of(OpTag<OpId::HUE>, const Op& op, float) { return {static_cast<float>(op.i[0])}; }
 
 // How _functional_tensor.py, _rgb2hsv and _hsv2rgb, round; see HsvHue.
 struct TorchHsv {
@@ -342,6 +365,16 @@ struct HsvHue {
 };
 using TorchHue = HsvHue<TorchHsv>;
 using V2Hue = HsvHue<V2Hsv>;
+FASTAUG_FN TorchHue body_of(OpTag<OpId::TORCH_HUE>, const Op& op, float) { return {factor_of(op)}; }
+FASTAUG_FN V2Hue body_of(OpTag<OpId::V2_HUE>, const Op& op, float) { return {factor_of(op)}; }
+
+// v2/functional/_color.py, permute_channels: where each channel comes from.
+struct Permute {
+  int32_t from[kMaxChannels];
+};
+FASTAUG_FN Permute body_of(OpTag<OpId::V2_PERMUTE>, const Op& op, float) {
+  return {{op.i[0], op.i[1], op.i[2], op.i[3]}};
+}
 
 // The body of every op for a channel that it leaves alone.
 struct Keep {
@@ -360,6 +393,7 @@ struct Premultiply {
     return floor(mul(add(floor(mul(t, scale)), t), scale));
   }
 };
+FASTAUG_FN Premultiply body_of(OpTag<OpId::PREMULTIPLY>, const Op&, float) { return {}; }
 
 // Pillow, Convert.c, rgbA2rgba: 255 * c / a in integers, clipped; kept where alpha is 0 or 255. The quotient
 // of two integers this small is at least 1/255 away from the integers that it does not equal, so its floor survives
@@ -372,6 +406,7 @@ struct Unpremultiply {
     return select(keep, color, min(quotient, set<V>(255.0f)));
   }
 };
+FASTAUG_FN Unpremultiply body_of(OpTag<OpId::UNPREMULTIPLY>, const Op&, float) { return {}; }
 
 // torchvision, to_tensor: v / 255, correctly rounded.
 struct ToFloat {

@@ -6,6 +6,7 @@ import inspect
 from dataclasses import dataclass
 
 import fastaug.transforms
+from fastaug.transforms._color import RandomColor
 
 GROUPS = ("Geometry", "Colour", "Filters", "Policies", "Composition", "Conversion", "Enumerations")
 
@@ -109,7 +110,6 @@ EXAMPLES: dict[str, Example | NoPicture] = {
     ),
     "RandomEqualize": Example("Colour", ("T.RandomEqualize(p=1)",), "moon.png"),
     "RandomGrayscale": Example("Colour", ("T.RandomGrayscale(p=0.5)",), "coffee.png", draws=4),
-    "RandomInvert": Example("Colour", ("T.RandomInvert(p=1)",), "ihc.png"),
     "RandomPosterize": Example(
         "Colour",
         ("T.RandomPosterize(bits=4, p=1)", "T.RandomPosterize(bits=2, p=1)", "T.RandomPosterize(bits=1, p=1)"),
@@ -208,6 +208,14 @@ def public_classes() -> list[str]:
     """The classes of fastaug.transforms, by its ``__all__``."""
     names = fastaug.transforms.__all__
     return sorted(name for name in names if inspect.isclass(getattr(fastaug.transforms, name)))
+
+
+# Of a class of colour without a line of its own, that it happens.
+EXAMPLES |= {
+    name: Example("Colour", (f"T.{name}(p=1)",), "coffee.png")
+    for name in public_classes()
+    if name not in EXAMPLES and issubclass(getattr(fastaug.transforms, name), RandomColor)
+}
 
 
 def missing() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 from docs._ext.examples import Example, NoPicture
-from fastaug.transforms import functional
+from fastaug.transforms import _functional_color, functional
 
 CORNERS = "[[0, 0], [175, 0], [175, 131], [0, 131]], [[30, 20], [150, 5], [165, 120], [10, 110]]"
 
@@ -47,11 +47,8 @@ FUNCTIONS: dict[str, Example | NoPicture] = {
     ),
     "autocontrast": Example("Colour", ("F.autocontrast(F.adjust_contrast(image, 0.3))",), "coffee.png"),
     "equalize": Example("Colour", ("F.equalize(image)",), "moon.png"),
-    "invert": Example("Colour", ("F.invert(image)",), "ihc.png"),
     "posterize": Example("Colour", ("F.posterize(image, 3)", "F.posterize(image, 1)"), "chelsea.png"),
-    "rgb_to_grayscale": Example("Colour", ("F.rgb_to_grayscale(image)",), "coffee.png"),
     "solarize": Example("Colour", ("F.solarize(image, 192)", "F.solarize(image, 64)"), "coffee.png"),
-    "to_grayscale": Example("Colour", ("F.to_grayscale(image)",), "coffee.png"),
     # Filters
     "adjust_sharpness": Example(
         "Filters", ("F.adjust_sharpness(image, 0)", "F.adjust_sharpness(image, 6)"), "chelsea.png"
@@ -69,6 +66,14 @@ FUNCTIONS: dict[str, Example | NoPicture] = {
     "get_dimensions": NoPicture("Measures", "three numbers."),
     "get_image_num_channels": NoPicture("Measures", "a number."),
     "get_image_size": NoPicture("Measures", "two numbers."),
+}
+
+
+# Of a function of colour without a line of its own, the call with an image.
+FUNCTIONS |= {
+    name: Example("Colour", (f"F.{name}(image)",), "coffee.png")
+    for name in _functional_color.__all__
+    if name not in FUNCTIONS
 }
 
 

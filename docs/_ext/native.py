@@ -16,6 +16,7 @@ import fastaug.transforms as T
 from docs._ext.pictures import photograph
 from fastaug import tv_tensors
 from fastaug.transforms import v2
+from fastaug.transforms._color import RandomColor
 
 #: Draws of each transform that are looked at.
 DRAWS = 4
@@ -53,14 +54,11 @@ ARGUMENTS: dict[str, str] = {
     "RandAugment": "",
     "RandomAdjustSharpness": "2, p=1",
     "RandomAffine": "20, translate=(0.1, 0.1), scale=(0.8, 1.2), shear=15",
-    "RandomAutocontrast": "p=1",
     "RandomChannelPermutation": "",
     "RandomCrop": "96",
-    "RandomEqualize": "p=1",
     "RandomErasing": "p=1",
     "RandomGrayscale": "p=1",
     "RandomHorizontalFlip": "p=1",
-    "RandomInvert": "p=1",
     "RandomPerspective": "p=1",
     "RandomPhotometricDistort": "",
     "RandomPosterize": "4, p=1",
@@ -81,6 +79,8 @@ ARGUMENTS: dict[str, str] = {
     "TrivialAugmentWide": "",
     "UniformTemporalSubsample": "2",
 }
+# Classes of colour with a probability alone.
+ARGUMENTS |= {cls.__name__: "p=1" for cls in RandomColor.__subclasses__() if cls.__name__ not in ARGUMENTS}
 
 
 @functools.cache

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import torch
+import torchvision.transforms.v2
 
 import fastaug
 import fastaug.adapters.transformers
@@ -29,9 +30,12 @@ from fastaug.transforms import v2
 
 V2 = "fastaug.transforms.v2"
 ROOT = Path(__file__).parents[2]
+#: Names that torchvision does not have.
+OWN = set(fastaug.transforms.__all__) - set(dir(torchvision.transforms))
+OWN |= {f"v2.{name}" for name in set(v2.__all__) - set(dir(torchvision.transforms.v2))}
 #: Names that have no page of their own in torchvision's documentation.
 WITHOUT_A_PAGE = {
-    *("Decode", "InterpolationMode", "elastic_transform"),
+    *("InterpolationMode", "elastic_transform"),
     *("v2.AutoAugmentPolicy", "v2.Identity", "v2.InterpolationMode", "v2.SetClampingMode", "v2.Transform"),
 }
 
@@ -109,7 +113,7 @@ def computed(name: str, of_samples: bool) -> str:
 
 def same_in_torchvision(name: str) -> str:
     """A link to the page of torchvision, by the name after ``transforms.`` there."""
-    if name == "Decode":
+    if name in OWN:
         return "torchvision has no such class.\n"
     if name in WITHOUT_A_PAGE:
         return f"`torchvision's transforms <{addresses.TORCHVISION_TRANSFORMS}>`__ have it under the same name.\n"

@@ -14,6 +14,7 @@ from fastaug._draft.leaf import Leaf as Draft
 from fastaug._draft.recipe import NoRecipe, Packed
 from fastaug._draft.releases import Leaf, Rule
 from fastaug._sample.sample import Sample
+from fastaug.transforms.v2 import _recipe
 
 
 class OfRelease:
@@ -65,7 +66,7 @@ def _ours(transform: Any) -> Any:
 
 def _packed(transform: Any) -> Packed:
     # A recipe is for single images.
-    pack = _ours(transform).__dict__.get("_packed")
+    pack = _recipe.packer_of(_ours(transform))
     if pack is None or any(rule.of_images for rule in transform._rules):
         raise NoRecipe
     told: Packed = pack(transform)

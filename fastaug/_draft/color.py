@@ -83,10 +83,22 @@ class ColorDraft(DraftBase):
         if self.core.native and self.core.kind == TENSOR and type(threshold) in (int, float):
             checks.need_threshold(threshold, torch.uint8)
 
+    def recolour(self, op: bytes, otherwise: Callable[[Any], None]) -> None:
+        """Append an op of three colour channels, or hand an image that the core does not hold so to a function."""
+        if self._has_colours():
+            self.core.append(op)
+            self.info = None
+        else:
+            otherwise(self)
+
+    def _has_colours(self) -> bool:
+        self.dimensions()
+        core = self.core
+        return bool(core.native and core.channels == 3 and (core.kind != PIL_IMAGE or core.mode == "RGB"))
+
     def need_tile(self) -> None:
         """Check that stains can be taken from the image: the core holds it, in uint8 and three colour channels."""
-        self.dimensions()
-        if self.core.native and self.core.channels == 3 and (self.core.kind != PIL_IMAGE or self.core.mode == "RGB"):
+        if self._has_colours():
             return
         if self.core.kind == PIL_IMAGE:
             got = f"a PIL image of mode {self.core.mode}"
@@ -100,15 +112,11 @@ class ColorDraft(DraftBase):
         )
 
     def adjust_hed(self, alpha: Sequence[float], beta: Sequence[float], clip: bool) -> None:
-        self.need_tile()
-        self.core.append(ops.hed(alpha, beta, clip))
-        self.info = None
+        self.recolour(ops.hed(alpha, beta, clip), ColorDraft.need_tile)
 
     def restain(self, numbers: Sequence[float], flags: int) -> None:
         """Map densities by twelve numbers (fastaug._program.stains)."""
-        self.need_tile()
-        self.core.append(ops.stains(numbers, flags))
-        self.info = None
+        self.recolour(ops.stains(numbers, flags), ColorDraft.need_tile)
 
     def restain_found(self, numbers: Callable[[Stains], Sequence[float]], flags: int) -> None:
         """Do the same by numbers that follow from the image's own stains, if it has any."""

@@ -90,10 +90,10 @@ class LeafColor(Draft):
             if not (self.core.native and dtype is torch.uint8):
                 self._eager("to_dtype", dtype, scale)
         elif dtype is torch.float32:
-            self.core.append_float(ops.V2_TO_FLOAT)
+            self.core.append_float(ops.plain("V2_TO_FLOAT"))
         elif dtype in _HALVES and not self.core.flat and not self.core.lead and self.core.bands <= 4:
             # A half of a share is rounded once more, as torch rounds it.
-            self.core.append_float(ops.V2_TO_FLOAT)
+            self.core.append_float(ops.plain("V2_TO_FLOAT"))
             halves = self.finish_as(dtype, self.core.channel_last)
             assert halves is not None
             self.reset(halves)

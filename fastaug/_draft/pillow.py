@@ -178,7 +178,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     def pillow_solarize(self, threshold: Any) -> None:
         if self._looked_up() and type(threshold) in (int, float):
             # No sample lies beyond these bounds, nor does anything compare to NaN, which inverts every sample.
-            self._appended(ops.solarize(max(min(threshold, 256), 0) if threshold == threshold else 0))
+            self._appended(ops.by_factor("SOLARIZE", max(min(threshold, 256), 0) if threshold == threshold else 0))
         else:
             self._by_pillow("solarize", threshold)
 
@@ -187,26 +187,26 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         if isinstance(bits, (int, float)) and not 1 <= bits <= 8:
             raise ValueError(f"bits must be 1 to 8, got {bits!r}")
         if looked_up and type(bits) is int:
-            self._appended(ops.posterize(bits), alone=True)
+            self._appended(ops.by_integer("POSTERIZE", bits), alone=True)
         else:
             self._by_pillow("posterize", bits)
 
     def pillow_invert(self) -> None:
         if self._looked_up():
-            self._appended(ops.INVERT, alone=True)
+            self._appended(ops.plain("INVERT"), alone=True)
         else:
             self._by_pillow("invert")
 
     def pillow_equalize(self, mask: Any) -> None:
         if self._looked_up() and mask is None:
-            self._appended(ops.EQUALIZE)
+            self._appended(ops.plain("EQUALIZE"))
         else:
             self._by_pillow("equalize", mask, mode="RGB" if self.core.mode == "P" else None)
 
     def pillow_autocontrast(self, cutoff: Any, ignore: Any, mask: Any, preserve_tone: Any) -> None:
         plain = ignore is None and mask is None and cutoff in (0, (0, 0))
         if self._looked_up() and plain and (not preserve_tone or self.core.mode == "L"):
-            self._appended(ops.AUTOCONTRAST)
+            self._appended(ops.plain("AUTOCONTRAST"))
         else:
             self._by_pillow("autocontrast", cutoff, ignore, mask, preserve_tone)
 
@@ -233,10 +233,10 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             and mode == "L"
             and self.core.mode in ("RGB", "RGBA")
         ):
-            self._appended(ops.LUMA)
+            self._appended(ops.plain("LUMA"))
             self.core.mode, self.core.channels = "L", 1
         elif matrix is None and self.core.native and not transparent and mode == "RGB" and self.core.mode == "L":
-            self._appended(ops.REPLICATE_3)
+            self._appended(ops.by_integer("REPLICATE", 3))
             self.core.mode, self.core.channels = "RGB", 3
         else:
             self._by_pillow("convert", mode, matrix, dither, palette, colors, mode=mode or self._unpaletted())

@@ -17,6 +17,7 @@ from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
 from fastaug._draft.through import step_of
 from fastaug._draft.written import CALL_HOOKS, global_hooks, global_pre_hooks
+from fastaug._names import is_ours
 from fastaug._program import arguments, ops, pil
 from fastaug._program.job import DTYPES
 
@@ -144,13 +145,12 @@ def packed(transform: Any) -> Packed:
         NoRecipe: the class or a setting is unknown to recipes, or the transform is patched or has hooks.
     """
     cls = type(transform)
-    pack = cls.__dict__.get("_packed")
-    if pack is None or step_of(transform) is None:
+    if not is_ours(cls) or not hasattr(cls, "_packed") or step_of(transform) is None:
         raise NoRecipe
     own = getattr(cls, "_own_params", None)
     if own is not None and transform.get_params is not own:
         raise NoRecipe
-    return pack(transform)  # type: ignore[no-any-return]
+    return transform._packed()  # type: ignore[no-any-return]
 
 
 def group(transforms: Any, p: Any = None, pack: Callable[[Any], Packed] = packed) -> Packed:
@@ -170,7 +170,7 @@ def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
         if type(several) is list:
             lists.append((several, tuple(several)))
         for transform in several:
-            if "_packed" not in type(transform).__dict__:
+            if not is_ours(type(transform)):
                 continue  # user code, which is called as it is
             own = vars(transform)
             module = isinstance(transform, nn.Module)

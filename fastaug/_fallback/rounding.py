@@ -90,9 +90,9 @@ def _blends() -> Iterator[Pair]:
     image = _image()[:, :_FEW].contiguous()
     picture = tensor.to_pil_image(image, None)
     for factor in _FACTORS:
-        yield _run(image, ops.contrast(factor, 0)), _planes(ImageEnhance.Contrast(picture).enhance(factor))
-        yield _run(image, ops.saturation(factor)), _planes(ImageEnhance.Color(picture).enhance(factor))
-        yield _run(image, ops.sharpness(factor, 0)), _planes(ImageEnhance.Sharpness(picture).enhance(factor))
+        yield _run(image, ops.by_factor("CONTRAST", factor)), _planes(ImageEnhance.Contrast(picture).enhance(factor))
+        yield _run(image, ops.by_factor("SATURATION", factor)), _planes(ImageEnhance.Color(picture).enhance(factor))
+        yield _run(image, ops.by_factor("SHARPNESS", factor)), _planes(ImageEnhance.Sharpness(picture).enhance(factor))
 
 
 def _perspectives() -> Iterator[list[float]]:
@@ -117,10 +117,10 @@ def _warps() -> Iterator[Pair]:
 def _colours() -> Iterator[Pair]:
     image = _image()[:, :_FEW].contiguous()
     for factor in _FACTORS:
-        yield _run(image, ops.torch_contrast(factor)), color.adjust_contrast(image, factor)
-        yield _run(image, ops.torch_saturation(factor)), color.adjust_saturation(image, factor)
-        yield _run(image, ops.v2_contrast(factor)), color.adjust_contrast(image, factor, v2=True)
-        yield _run(image, ops.v2_saturation(factor)), color.adjust_saturation(image, factor, v2=True)
+        yield _run(image, ops.by_factor("TORCH_CONTRAST", factor)), color.adjust_contrast(image, factor)
+        yield _run(image, ops.by_factor("TORCH_SATURATION", factor)), color.adjust_saturation(image, factor)
+        yield _run(image, ops.by_factor("V2_CONTRAST", factor)), color.adjust_contrast(image, factor, v2=True)
+        yield _run(image, ops.by_factor("V2_SATURATION", factor)), color.adjust_saturation(image, factor, v2=True)
 
 
 def _tensor_warps() -> Iterator[Pair]:

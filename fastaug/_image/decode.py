@@ -42,7 +42,7 @@ class Samples(NamedTuple):
     def program(self, channels: int) -> bytes:
         """Return the ops for samples of eight bits."""
         swap = ops.v2_permute((2, 1, 0, 3)[:channels]) if self.swapped else b""
-        return swap + ops.TO_FLOAT if self.floats else swap
+        return swap + ops.plain("TO_FLOAT") if self.floats else swap
 
     @property
     def dtype(self) -> np.dtype:

@@ -100,6 +100,14 @@ def square_if_single(size: Any) -> Any:
     return size
 
 
+def two_sides(size: Any) -> Any:
+    """Return the (height, width) of a crop."""
+    size = square_if_single(size)
+    if len(size) != 2:
+        raise ValueError(f"Please provide only two dimensions (h, w) for size. Got {size!r}")
+    return size
+
+
 def sides(padding: Any) -> tuple[Any, Any, Any, Any]:
     """Return (left, top, right, bottom) of a padding that torchvision accepts, unchecked."""
     if not isinstance(padding, (list, tuple)):

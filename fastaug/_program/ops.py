@@ -1,11 +1,11 @@
-"""Ops as bytes: one function or constant per op of the native core's registry (csrc/program/ops.def).
+"""Ops of the native core's registry (csrc/program/ops.def) as bytes.
 
 An op is 96 bytes, struct format "<HH4B6i8d": id, flags, fill, i[6], f[8]. Operands that an op does not have are zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from struct import Struct
 
 from fastaug import _C
@@ -49,11 +49,9 @@ _SIZED = Struct("<HH4x2i80x")
 _FOUR = Struct("<HH4x4i72x")
 _INTEGER = Struct("<HH4xi84x")
 _FACTOR = Struct("<HH28xd56x")
-_ERASE = Struct("<HH4x4i8x4d32x")
 _WINDOW = Struct("<HH4s4i72x")
 _AFFINE = Struct("<HH4s2i16x6d16x")
 _PERSPECTIVE = Struct("<HH4s2i16x8d")
-_GAMMA = Struct("<HH28x2d48x")
 # The same with a fill of numbers.
 _AFFINE_FLOAT = Struct("<HH4x2i4f6d16x")
 _PERSPECTIVE_FLOAT = Struct("<HH4x2i4f8d")
@@ -64,44 +62,27 @@ _STAINS = Struct("<HH4x24s8d")
 _DOUBLE, _BITS = Struct("<d"), Struct("<Q")
 _NORMALIZE = Struct("<HH28x8d")
 
-HFLIP = _PLAIN.pack(_ID["HFLIP"], 0)
-VFLIP = _PLAIN.pack(_ID["VFLIP"], 0)
-LUMA = _PLAIN.pack(_ID["LUMA"], 0)
-PREMULTIPLY = _PLAIN.pack(_ID["PREMULTIPLY"], 0)
-UNPREMULTIPLY = _PLAIN.pack(_ID["UNPREMULTIPLY"], 0)
-TO_FLOAT = _PLAIN.pack(_ID["TO_FLOAT"], 0)
-TORCH_LUMA = _PLAIN.pack(_ID["TORCH_LUMA"], 0)
-INVERT = _PLAIN.pack(_ID["INVERT"], 0)
-AUTOCONTRAST = _PLAIN.pack(_ID["AUTOCONTRAST"], 0)
-TORCH_AUTOCONTRAST = _PLAIN.pack(_ID["TORCH_AUTOCONTRAST"], 0)
-V2_LUMA = _PLAIN.pack(_ID["V2_LUMA"], 0)
-#: What to_dtype(torch.float32, scale=True) makes of samples.
-V2_TO_FLOAT = _PLAIN.pack(_ID["V2_TO_FLOAT"], 0)
-V2_AUTOCONTRAST = _PLAIN.pack(_ID["V2_AUTOCONTRAST"], 0)
-EQUALIZE = _PLAIN.pack(_ID["EQUALIZE"], 0)
-REPLICATE_3 = _INTEGER.pack(_ID["REPLICATE"], 0, 3)
+
+def plain(name: str) -> bytes:
+    """Pack an op without operands."""
+    return _PLAIN.pack(_ID[name], 0)
+
+
+def by_factor(name: str, factor: float, flags: int = 0) -> bytes:
+    """Pack an op whose only operand is a factor, with flags."""
+    return _FACTOR.pack(_ID[name], flags, factor)
+
+
+def by_integer(name: str, number: int) -> bytes:
+    return _INTEGER.pack(_ID[name], 0, number)
+
+
+HFLIP = plain("HFLIP")
+VFLIP = plain("VFLIP")
+PREMULTIPLY = plain("PREMULTIPLY")
+UNPREMULTIPLY = plain("UNPREMULTIPLY")
 #: Counter-clockwise rotations by 90, 180 and 270 degrees.
 ROT90 = {90 * turns: _PLAIN.pack(_ID["ROT90"], turns) for turns in (1, 2, 3)}
-
-
-def _by_factor(name: str) -> Callable[..., bytes]:
-    """Return a function that packs an op whose only operand is a factor, with flags."""
-    pack, number = _FACTOR.pack, _ID[name]
-    return lambda factor, flags=0: pack(number, flags, factor)
-
-
-brightness = _by_factor("BRIGHTNESS")
-contrast = _by_factor("CONTRAST")
-sharpness = _by_factor("SHARPNESS")
-saturation = _by_factor("SATURATION")
-solarize = _by_factor("SOLARIZE")
-torch_contrast = _by_factor("TORCH_CONTRAST")
-torch_saturation = _by_factor("TORCH_SATURATION")
-v2_contrast = _by_factor("V2_CONTRAST")
-v2_saturation = _by_factor("V2_SATURATION")
-v2_sharpness = _by_factor("V2_SHARPNESS")
-# Shifts by a share of the circle of hues, -0.5 to 0.5.
-v2_hue = _by_factor("V2_HUE")
 
 
 def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) -> bytes:
@@ -147,10 +128,6 @@ def normalize(mean: Sequence[float], std: Sequence[float]) -> bytes:
     return _NORMALIZE.pack(_ID["NORMALIZE"], 0, *mean, *(0.0,) * spare, *std, *(1.0,) * spare)
 
 
-def posterize(bits: int) -> bytes:
-    return _INTEGER.pack(_ID["POSTERIZE"], 0, bits)
-
-
 def blur(across: Sequence[float], down: Sequence[float], fused: bool = True) -> bytes | None:
     """Pack a Gaussian blur by two symmetric kernels, each given by its first half and its centre.
 
@@ -168,10 +145,6 @@ def blur(across: Sequence[float], down: Sequence[float], fused: bool = True) -> 
 def box_blur(across: float, down: float, passes: int) -> bytes:
     """Pack Pillow's extended box blur by radii from 0 to 2^20, in 1 to 16 passes."""
     return _BOX_BLUR.pack(_ID["BOX_BLUR"], 0, passes, across, down)
-
-
-def erase(top: int, left: int, height: int, width: int, values: Sequence[float]) -> bytes:
-    return _ERASE.pack(_ID["ERASE"], 0, top, left, height, width, *values, *(0.0,) * (4 - len(values)))
 
 
 def torch_affine(height: int, width: int, flags: int, matrix: Sequence[float], fill: bytes | Sequence[float]) -> bytes:
@@ -200,20 +173,6 @@ def torch_perspective(
     if isinstance(fill, bytes):
         return _PERSPECTIVE.pack(_ID["TORCH_PERSPECTIVE"], flags, fill, height, width, *coefficients)
     return _PERSPECTIVE_FLOAT.pack(_ID["TORCH_PERSPECTIVE"], flags | _FLOAT_FILL, height, width, *fill, *coefficients)
-
-
-def torch_gamma(exponent: float, gain: float) -> bytes | None:
-    """Return None if the last bits of torch's powers decide a sample."""
-    if not _C.torch_gamma_is_certain(exponent, gain):
-        return None
-    return _GAMMA.pack(_ID["TORCH_GAMMA"], 0, exponent, gain)
-
-
-def v2_gamma(exponent: float, gain: float) -> bytes | None:
-    """Return None if v2's table is or might be another one than that of TORCH_GAMMA."""
-    if not _C.v2_gamma_is_certain(exponent, gain):
-        return None
-    return _GAMMA.pack(_ID["TORCH_GAMMA"], 0, exponent, gain)
 
 
 def v2_permute(order: Sequence[int]) -> bytes:

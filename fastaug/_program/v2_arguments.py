@@ -39,14 +39,6 @@ def padding_sides(padding: Any) -> tuple[int, int, int, int]:
     return arguments.sides(padding)
 
 
-def check_padding_mode(padding_mode: Any) -> None:
-    if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-        raise ValueError(
-            "`padding_mode` should be either `'constant'`, `'edge'`, `'reflect'` or `'symmetric'`, "
-            f"but got `{padding_mode!r}`."
-        )
-
-
 def central_corner(height: int, width: int, size: tuple[int, int]) -> tuple[int, int]:
     """Return (top, left) of a central crop from (height, width) `size`, negative if it is larger."""
     return round((size[0] - height) / 2.0), round((size[1] - width) / 2.0)

@@ -14,29 +14,15 @@ Example:
 
 from __future__ import annotations
 
-from fastaug._draft.through import know
-from fastaug._names import publish
-from fastaug.pathology import functional
-from fastaug.pathology._normalize import StainNormalize, stain_matrix
-from fastaug.pathology._stains import HEDJitter, StainJitter
-from fastaug.pathology._tissue import otsu, tissue_stats
-from fastaug.pathology._turns import RandomDihedral, RandomQuarterTurn
-
-__all__ = [
-    "HEDJitter",
-    "RandomDihedral",
-    "RandomQuarterTurn",
-    "StainJitter",
-    "StainNormalize",
-    "functional",
-    "otsu",
-    "stain_matrix",
-    "tissue_stats",
-]
-
-publish(globals())
+from fastaug import _names
+from fastaug._draft import through
+from fastaug.pathology import functional as functional
+from fastaug.pathology._normalize import *
+from fastaug.pathology._stains import *
+from fastaug.pathology._tissue import *
+from fastaug.pathology._turns import *
 
 # Record the classes before user code can change them.
-for _name in __all__:
+for _name in _names.publish(globals(), "functional"):
     if isinstance(globals()[_name], type):
-        know(globals()[_name])
+        through.know(globals()[_name])

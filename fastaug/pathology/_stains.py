@@ -89,9 +89,7 @@ class HEDJitter(Transform):
 
     def _sample(self, draft: Draft) -> tuple[Triple, Triple]:
         draft.need_tile()
-        if self.get_params is self._own_params:
-            return _draw_hed(draft.call.draws, self.theta)
-        return self._asked(draft, self.theta)  # type: ignore[no-any-return]
+        return self._drawn_by(_draw_hed, draft, self.theta)  # type: ignore[no-any-return]
 
     def _draft(self, draft: Draft, params: tuple[Triple, Triple]) -> None:
         draft.adjust_hed(*params, self.clip)
@@ -166,9 +164,7 @@ class StainJitter(Transform):
     def _sample(self, draft: Draft) -> tuple[Numbers, Numbers]:
         draft.need_tile()
         stains = stains_changed(self.matrix, self.residual)
-        if self.get_params is self._own_params:
-            return _draw(draft.call.draws, self.scale, self.shift, stains)
-        return self._asked(draft, self.scale, self.shift, stains)  # type: ignore[no-any-return]
+        return self._drawn_by(_draw, draft, self.scale, self.shift, stains)  # type: ignore[no-any-return]
 
     def _draft(self, draft: Draft, params: tuple[Numbers, Numbers]) -> None:
         draft_stains(draft, self.matrix, *params, self.like, self.residual, self.background)

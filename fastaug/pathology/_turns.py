@@ -18,9 +18,7 @@ class _Orientation(Transform):
 
     def _sample(self, draft: Draft) -> int:
         draft.dimensions()
-        if self.get_params is self._own_params:
-            return draft.call.draws.randint(0, self._COUNT)
-        return self._asked(draft)  # type: ignore[no-any-return]
+        return self._drawn_by(lambda draws: draws.randint(0, self._COUNT), draft)  # type: ignore[no-any-return]
 
 
 class RandomQuarterTurn(_Orientation):

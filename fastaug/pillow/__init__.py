@@ -17,58 +17,9 @@ Example:
 
 from __future__ import annotations
 
-from fastaug._names import publish
-from fastaug.pillow._enhance import box_blur, brightness, color, contrast, gaussian_blur, sharpness
-from fastaug.pillow._image import convert, crop, point, resize, rotate, transform, transpose
-from fastaug.pillow._ops import (
-    autocontrast,
-    contain,
-    cover,
-    crop_border,
-    equalize,
-    exif_transpose,
-    expand,
-    fit,
-    flip,
-    grayscale,
-    invert,
-    mirror,
-    pad,
-    posterize,
-    scale,
-    solarize,
-)
+from fastaug import _names
+from fastaug.pillow._enhance import *
+from fastaug.pillow._image import *
+from fastaug.pillow._ops import *
 
-__all__ = [
-    "autocontrast",
-    "box_blur",
-    "brightness",
-    "color",
-    "contain",
-    "contrast",
-    "convert",
-    "cover",
-    "crop",
-    "crop_border",
-    "equalize",
-    "exif_transpose",
-    "expand",
-    "fit",
-    "flip",
-    "gaussian_blur",
-    "grayscale",
-    "invert",
-    "mirror",
-    "pad",
-    "point",
-    "posterize",
-    "resize",
-    "rotate",
-    "scale",
-    "sharpness",
-    "solarize",
-    "transform",
-    "transpose",
-]
-
-publish(globals())
+_names.publish(globals())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fastaug._draft.progress import by_pillow
+from fastaug._names import export_functions
 
 
 def gaussian_blur(image: Any, radius: float | Sequence[float] = 2) -> Any:
@@ -76,3 +77,6 @@ def sharpness(image: Any, factor: float) -> Any:
         200
     """
     return by_pillow(image, "pillow_sharpness", factor)
+
+
+export_functions(globals())

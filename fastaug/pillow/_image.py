@@ -8,6 +8,7 @@ from typing import Any
 from PIL import Image
 
 from fastaug._draft.progress import by_pillow
+from fastaug._names import export_functions
 
 
 def point(image: Any, lut: Sequence[float] | Callable[[int], float], mode: str | None = None) -> Any:
@@ -119,3 +120,6 @@ def transform(
         100
     """
     return by_pillow(image, "pillow_transform", size, method, data, resample, fill, fillcolor)
+
+
+export_functions(globals())

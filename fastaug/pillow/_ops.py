@@ -8,6 +8,7 @@ from typing import Any
 from PIL import Image
 
 from fastaug._draft.progress import by_pillow
+from fastaug._names import export_functions
 
 
 def solarize(image: Any, threshold: float = 128) -> Any:
@@ -207,3 +208,6 @@ def expand(image: Any, border: int | tuple[int, ...] = 0, fill: str | int | tupl
         (8, 7)
     """
     return by_pillow(image, "pillow_expand", border, fill)
+
+
+export_functions(globals())

@@ -12,20 +12,14 @@ Example:
 
 from __future__ import annotations
 
-from fastaug._draft.through import know
-from fastaug._names import publish
-from fastaug.transforms import autoaugment, functional, transforms
-from fastaug.transforms._decode import Decode
-from fastaug.transforms.autoaugment import *  # noqa: F403
-from fastaug.transforms.transforms import *  # noqa: F403
-
-__all__ = ["Decode", "functional"]
-__all__ += autoaugment.__all__
-__all__ += transforms.__all__
-
-publish(globals())
+from fastaug import _names
+from fastaug._draft import through
+from fastaug.transforms import functional as functional
+from fastaug.transforms._decode import *
+from fastaug.transforms.autoaugment import *
+from fastaug.transforms.transforms import *
 
 # As they are before anybody can change them.
-for _name in __all__:
+for _name in _names.publish(globals(), "functional"):
     if isinstance(globals()[_name], type):
-        know(globals()[_name])
+        through.know(globals()[_name])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
+__all__ = ["AutoAugmentPolicy"]
+
 Policy = tuple[tuple[str, float, int | None], tuple[str, float, int | None]]
 
 

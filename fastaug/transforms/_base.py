@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
@@ -48,6 +48,12 @@ class Transform(Shown, nn.Module):
         super().__init_subclass__(**options)
         if "get_params" in vars(cls) and cls.__module__.startswith("fastaug."):
             cls._own_params = vars(cls)["get_params"]
+
+    def _drawn_by(self, draw: Callable[..., Any], draft: Draft, *arguments: Any) -> Any:
+        """Return what a function of draws, or a user's get_params, draws for these arguments."""
+        if self.get_params is self._own_params:
+            return draw(draft.call.draws, *arguments)
+        return self._asked(draft, *arguments)
 
     def _asked(self, draft: Draft, *arguments: Any, **named: Any) -> Any:
         """Return what a user's get_params draws, after the draws so far."""

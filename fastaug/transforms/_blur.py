@@ -73,9 +73,8 @@ class GaussianBlur(Transform):
         return _TORCH.uniform(sigma_min, sigma_max)
 
     def _sample(self, draft: Draft) -> float:
-        if self.get_params is self._own_params:
-            return draft.call.draws.uniform(self.sigma[0], self.sigma[1])
-        return self._asked(draft, self.sigma[0], self.sigma[1])  # type: ignore[no-any-return]
+        drawn: float = self._drawn_by(lambda draws, *ends: draws.uniform(*ends), draft, self.sigma[0], self.sigma[1])
+        return drawn
 
     def _draft(self, draft: Draft, params: float) -> None:
         draft.gaussian_blur(self.kernel_size, [params, params])

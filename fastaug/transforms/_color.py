@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -90,10 +90,8 @@ class ColorJitter(Transform):
         return torch.tensor(drawn[0]), drawn[1], drawn[2], drawn[3], drawn[4]
 
     def _sample(self, draft: Draft) -> Factors:
-        draws = draft.call.draws
-        if self.get_params is self._own_params:
-            return draw_factors(draws, self.brightness, self.contrast, self.saturation, self.hue)
-        order, *factors = self._asked(draft, self.brightness, self.contrast, self.saturation, self.hue)
+        ranges = self.brightness, self.contrast, self.saturation, self.hue
+        order, *factors = self._drawn_by(draw_factors, draft, *ranges)
         return list(map(int, order)), *factors
 
     def _draft(self, draft: Draft, params: Factors) -> None:
@@ -202,6 +200,8 @@ class RandomColor(RandomTransform):
 
     #: The name of the method of drafts, which is the function's too.
     _method: str
+    #: The check of the number that recipes take.
+    _plain: Callable[[Any], Any] = staticmethod(recipe.number)
     _separator = ","
 
     def _sample(self, draft: Draft) -> bool:
@@ -209,21 +209,16 @@ class RandomColor(RandomTransform):
         return bool(draft.call.draws.rand() < self.p)
 
     def _adjust(self, draft: Draft) -> None:
-        adjust = getattr(draft, self._method)
-        if len(self._shown) == 1:
-            adjust()
-        else:
-            adjust(getattr(self, self._shown[0]))
+        getattr(draft, self._method)(*[getattr(self, name) for name in self._shown[:-1]])
 
-    def _packed_with(self) -> recipe.Packed:
-        return adjustment_step(self, self._shown[:-1], float(recipe.number(self.p)))
+    def _packed(self) -> recipe.Packed:
+        return self._adjustment(self, float(recipe.number(self.p)))
 
-
-def adjustment_step(transform: Any, numbers: tuple[str, ...], p: float) -> recipe.Packed:
-    """Return the recipe's step of a single adjustment, with the number that it takes, if any."""
-    number = getattr(transform, numbers[0]) if numbers else 0
-    is_float = type(recipe.number(number)) is float
-    return "RandomAdjustment", type(transform).__name__, p, float(number), is_float
+    @classmethod
+    def _adjustment(cls, transform: Any, p: float) -> recipe.Packed:
+        """Return the recipe's step of a transform of this class, or of v2's."""
+        number = 0 if len(cls._shown) == 1 else cls._plain(getattr(transform, cls._shown[0]))
+        return "RandomAdjustment", cls.__name__, p, float(number), type(number) is float
 
 
 class RandomInvert(RandomColor):
@@ -241,7 +236,6 @@ class RandomInvert(RandomColor):
     """
 
     _method = "invert"
-    _packed = RandomColor._packed_with
 
 
 class RandomPosterize(RandomColor):
@@ -263,15 +257,12 @@ class RandomPosterize(RandomColor):
     """
 
     _method = "posterize"
+    _plain = staticmethod(recipe.whole)
     _shown = ("bits", "p")
 
     def __init__(self, bits: int, p: float = 0.5) -> None:
         super().__init__(p)
         self.bits = bits
-
-    def _packed(self) -> recipe.Packed:
-        recipe.whole(self.bits)
-        return self._packed_with()
 
 
 class RandomSolarize(RandomColor):
@@ -298,8 +289,6 @@ class RandomSolarize(RandomColor):
         super().__init__(p)
         self.threshold = threshold
 
-    _packed = RandomColor._packed_with
-
 
 class RandomAdjustSharpness(RandomColor):
     """The image sharpened or smoothed with probability ``p``.
@@ -325,8 +314,6 @@ class RandomAdjustSharpness(RandomColor):
         super().__init__(p)
         self.sharpness_factor = sharpness_factor
 
-    _packed = RandomColor._packed_with
-
 
 class RandomAutocontrast(RandomColor):
     """Each channel stretched to the full range with probability ``p``.
@@ -343,7 +330,6 @@ class RandomAutocontrast(RandomColor):
     """
 
     _method = "autocontrast"
-    _packed = RandomColor._packed_with
 
 
 class RandomEqualize(RandomColor):
@@ -361,4 +347,3 @@ class RandomEqualize(RandomColor):
     """
 
     _method = "equalize"
-    _packed = RandomColor._packed_with

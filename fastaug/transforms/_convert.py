@@ -25,6 +25,9 @@ class _Conversion(Shown):
     def __init__(self) -> None:
         super().__init__()
 
+    def _packed(self) -> recipe.Packed:
+        return (type(self).__name__,)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
@@ -47,9 +50,6 @@ class ToTensor(_Conversion):
     def _draft(self, draft: Draft, params: None) -> None:
         draft.to_float()
 
-    def _packed(self) -> recipe.Packed:
-        return ("ToTensor",)
-
 
 class PILToTensor(_Conversion):
     """A PIL image as a CHW tensor of the same samples, as :func:`functional.pil_to_tensor` says.
@@ -66,9 +66,6 @@ class PILToTensor(_Conversion):
 
     def _draft(self, draft: Draft, params: None) -> None:
         draft.to_uint8_tensor()
-
-    def _packed(self) -> recipe.Packed:
-        return ("PILToTensor",)
 
 
 class ToPILImage(_Conversion):
@@ -98,7 +95,7 @@ class ToPILImage(_Conversion):
     def _packed(self) -> recipe.Packed:
         if self.mode is not None:
             raise recipe.NoRecipe
-        return ("ToPILImage",)
+        return super()._packed()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({'' if self.mode is None else f'mode={self.mode}'})"

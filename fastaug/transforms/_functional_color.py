@@ -6,6 +6,7 @@ from PIL import Image
 
 from fastaug._draft.progress import applied
 from fastaug._image.types import ImageT
+from fastaug._names import export_functions
 
 
 def adjust_brightness(img: ImageT, brightness_factor: float) -> ImageT:
@@ -255,3 +256,6 @@ def equalize(img: ImageT) -> ImageT:
         tensor([ 0, 32, 64, 96], dtype=torch.uint8)
     """
     return applied(img, "equalize")
+
+
+export_functions(globals())

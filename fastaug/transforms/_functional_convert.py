@@ -12,6 +12,7 @@ from torch import Tensor
 from fastaug._draft.progress import applied, begun, ended, in_progress
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._image.types import Array
+from fastaug._names import export_functions
 
 
 def get_dimensions(img: Any) -> list[int]:
@@ -157,3 +158,6 @@ def normalize(tensor: Tensor, mean: Sequence[float], std: Sequence[float], inpla
     if not isinstance(tensor, Tensor):
         raise TypeError(f"img should be Tensor Image. Got {type(tensor)}")
     return tensor_fallback.normalize(tensor, mean, std, inplace)
+
+
+export_functions(globals())

@@ -15,6 +15,7 @@ from fastaug._draft.replaced import TransformDraft, functions
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._image.types import ImageT
+from fastaug._names import export_functions
 from fastaug._program import arguments
 
 
@@ -337,7 +338,7 @@ def five_crop(img: ImageT, size: int | Sequence[int]) -> tuple[ImageT, ImageT, I
     """
     if in_progress(img) is not None:
         raise TypeError("img is an image in progress, of which only one image can be made: crop it instead")
-    crop_height, crop_width = _crop_size(size)
+    crop_height, crop_width = arguments.two_sides(size)
     _, height, width = begun(img).dimensions()
     if crop_width > width or crop_height > height:
         raise ValueError(f"Requested crop size {(crop_height, crop_width)} is bigger than input size {(height, width)}")
@@ -369,18 +370,11 @@ def ten_crop(img: ImageT, size: int | Sequence[int], vertical_flip: bool = False
         >>> len(ten_crop(Image.new("RGB", (40, 30)), 10))
         10
     """
-    size = _crop_size(size)
+    size = arguments.two_sides(size)
     five = functions.get("five_crop", five_crop)
     first: tuple[Any, ...] = five(img, size)
     flip = functions.get("vflip", vflip) if vertical_flip else functions.get("hflip", hflip)
     return first + five(flip(img), size)  # type: ignore[no-any-return]
-
-
-def _crop_size(size: Any) -> Any:
-    size = arguments.square_if_single(size)
-    if len(size) != 2:
-        raise ValueError(f"Please provide only two dimensions (h, w) for size. Got {size!r}")
-    return size
 
 
 def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Tensor, inplace: bool = False) -> Tensor:
@@ -408,3 +402,6 @@ def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Tensor, inplace: bool 
     if not isinstance(img, Tensor):
         raise TypeError(f"img should be Tensor Image. Got {type(img)}")
     return tensor_fallback.erase(img, i, j, h, w, v, inplace)
+
+
+export_functions(globals())

@@ -80,13 +80,11 @@ class RandomRotation(Transform):
             >>> T.RandomRotation.get_params((30, 30))
             30.0
         """
-        return _TORCH.uniform(float(degrees[0]), float(degrees[1]))
+        return _draw_angle(_TORCH, degrees)
 
     def _sample(self, draft: Draft) -> float:
         check_fill(self.fill, draft)
-        if self.get_params is self._own_params:
-            return draft.call.draws.uniform(float(self.degrees[0]), float(self.degrees[1]))
-        return self._asked(draft, self.degrees)  # type: ignore[no-any-return]
+        return self._drawn_by(_draw_angle, draft, self.degrees)  # type: ignore[no-any-return]
 
     def _draft(self, draft: Draft, params: float) -> None:
         fill = fill_of(self.fill, draft.kind, draft.channels)
@@ -96,6 +94,10 @@ class RandomRotation(Transform):
         by, expand = recipe.resampling(self.interpolation), recipe.truth(self.expand)
         fill = recipe.filling(self.fill)
         return "RandomRotation", recipe.interval(self.degrees), by, expand, recipe.centre(self.center), fill
+
+
+def _draw_angle(draws: Draws, degrees: Sequence[float]) -> float:
+    return draws.uniform(float(degrees[0]), float(degrees[1]))
 
 
 class RandomAffine(Transform):
@@ -171,9 +173,7 @@ class RandomAffine(Transform):
     def _sample(self, draft: Draft) -> Affine:
         check_fill(self.fill, draft)
         size = [draft.width, draft.height]
-        if self.get_params is self._own_params:
-            return draw_affine(draft.call.draws, self.degrees, self.translate, self.scale, self.shear, size)
-        drawn: Affine = self._asked(draft, self.degrees, self.translate, self.scale, self.shear, size)
+        drawn: Affine = self._drawn_by(draw_affine, draft, self.degrees, self.translate, self.scale, self.shear, size)
         return drawn
 
     def _draft(self, draft: Draft, params: Affine) -> None:
@@ -216,7 +216,7 @@ def draw_affine(
     shears: Sequence[float] | None,
     size: Sequence[int],
 ) -> Affine:
-    angle = draws.uniform(float(degrees[0]), float(degrees[1]))
+    angle = _draw_angle(draws, degrees)
     shift = (0, 0)
     if translate is not None:
         limit_x, limit_y = float(translate[0] * size[0]), float(translate[1] * size[1])
@@ -282,12 +282,11 @@ class RandomPerspective(Transform):
 
     def _sample(self, draft: Draft) -> tuple[Points, Points] | None:
         check_fill(self.fill, draft)
-        draws = draft.call.draws
-        if not happens(draws, self.p):
+        if not happens(draft.call.draws, self.p):
             return None
-        if self.get_params is self._own_params:
-            return draw_corners(draws, draft.width, draft.height, self.distortion_scale)
-        corners: tuple[Points, Points] = self._asked(draft, draft.width, draft.height, self.distortion_scale)
+        corners: tuple[Points, Points] = self._drawn_by(
+            draw_corners, draft, draft.width, draft.height, self.distortion_scale
+        )
         return corners
 
     def _draft(self, draft: Draft, params: tuple[Points, Points] | None) -> None:

@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-from fastaug.transforms._augmix import AugMix
-from fastaug.transforms._auto_augment import AutoAugment, RandAugment, TrivialAugmentWide
-from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy
-
-__all__ = [
-    "AugMix",
-    "AutoAugment",
-    "AutoAugmentPolicy",
-    "RandAugment",
-    "TrivialAugmentWide",
-]
+from fastaug.transforms._augmix import *
+from fastaug.transforms._auto_augment import *
+from fastaug.transforms._auto_augment_policies import *

@@ -305,7 +305,7 @@ def test_op_runs_as_itself_or_fails_by_name(tmp_path: Path, csrc: Path) -> None:
     )
     line = "FASTAUG_FN Sepia body_of(OpTag<OpId::{}>, const Op&, float) {{ return {{}}; }}\n"
     edit(
-        csrc / "pixel/point.h",
+        csrc / "pixel/pointwise.h",
         lambda text: text.replace(line.format("SEPIA"), line.format("SEPIA") + line.format("LOST")),
     )
     driver = tmp_path / "driver.cpp"

@@ -24,6 +24,7 @@ from fastaug._draft.through import draft_through
 from support.differences import grouped
 from support.images import noise, pil
 from support.outcomes import clone, run, seed_all, snapshot
+from support.own_names import own_names
 from tables.cases import ALL_CASES, OTHER_CASES
 
 #: Cases whose call is an error.
@@ -37,6 +38,9 @@ RANDOM = {
     and "inplace" not in name
     and name not in FAILING
 }
+# What torchvision does not have is in no table of cases.
+OWN = {name for name in own_names(T, TV) if getattr(getattr(T, name), "_drawn", ())}
+RANDOM |= {name: lambda T, name=name: getattr(T, name)() for name in OWN}
 
 
 def noisy(name: str) -> bool:

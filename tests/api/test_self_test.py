@@ -23,11 +23,13 @@ from fastaug.transforms import v2
 from support.processes import python
 
 # Containers, functions of the user's, and what needs arguments of a certain size.
-APART = {"Decode", "Lambda", "LinearTransformation", "Transform", "AutoAugmentPolicy", "InterpolationMode"}
+APART = {"Lambda", "LinearTransformation", "Transform", "AutoAugmentPolicy", "InterpolationMode"}
 
 
 def classes(package: Any) -> set[str]:
-    return {name for name in package.__all__ if isinstance(getattr(package, name), type)} - APART
+    """Those that torchvision has, too."""
+    theirs = TV if package is T else V2
+    return {name for name in package.__all__ if isinstance(getattr(theirs, name, None), type)} - APART
 
 
 @pytest.fixture

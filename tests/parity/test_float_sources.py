@@ -18,6 +18,7 @@ from fastaug.transforms import functional as F
 from support.differences import each
 from support.processes import OTHER_ISAS, python
 from support.scale import blocks, cases
+from tables.op_table import Op
 
 SIDES = (1, 2, 3, 5, 8, 13, 16, 17, 33, 40)
 SPECIAL = (0.0, -0.0, float("inf"), float("-inf"), float("nan"), 1e-45, 3e38)
@@ -275,7 +276,7 @@ def test_the_oracle_gives_the_same_bits() -> None:
     for interleaved in (False, True):
         image = floats(3, 20, 21, 2, interleaved=interleaved)
         program = ops.window(-2, 3, 22, 17) + ops.HFLIP + ops.normalize(MEAN[:3], STD[:3])
-        program += ops.erase(3, 4, 5, 6, (1.0, 2.0, 3.0))
+        program += Op("ERASE", (3, 4, 5, 6), (1.0, 2.0, 3.0)).pack()
         results = []
         for reference in (False, True):
             result = torch.empty(3, 22, 17)
@@ -296,4 +297,4 @@ def test_what_the_core_refuses_of_floats() -> None:
     with pytest.raises(ValueError, match="multiples of four"):
         _C.from_pointer(image.data_ptr() + 2, 4, 4, 3, 16, 4, 64, image, 1)
     with pytest.raises(ValueError, match="TO_FLOAT: is not done to float32"):
-        _C.shape(ops.TO_FLOAT, 4, 4, 3, True)
+        _C.shape(ops.plain("TO_FLOAT"), 4, 4, 3, True)

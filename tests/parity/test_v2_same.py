@@ -58,24 +58,24 @@ def test_brightness() -> None:
     rng = random.Random(1)
     for image in images():
         for factor in (*FACTORS, rng.uniform(0, 3)):
-            check(ops.brightness(factor, 0), image, lambda x, factor=factor: F.adjust_brightness(x, factor))
+            check(ops.by_factor("BRIGHTNESS", factor), image, lambda x, factor=factor: F.adjust_brightness(x, factor))
 
 
 def test_invert() -> None:
     for image in images():
-        check(ops.INVERT, image, F.invert)
+        check(ops.plain("INVERT"), image, F.invert)
 
 
 def test_posterize() -> None:
     for image in images():
         for bits in range(1, 9):
-            check(ops.posterize(bits), image, lambda x, bits=bits: F.posterize(x, bits))
-        check(ops.brightness(0.0, 0), image, lambda x: F.posterize(x, 0))
+            check(ops.by_integer("POSTERIZE", bits), image, lambda x, bits=bits: F.posterize(x, bits))
+        check(ops.by_factor("BRIGHTNESS", 0.0), image, lambda x: F.posterize(x, 0))
 
 
 def solarize(threshold: float) -> bytes:
     """torch compares with a float of single precision."""
-    return ops.solarize(arguments.as_float32(threshold) if isinstance(threshold, float) else threshold)
+    return ops.by_factor("SOLARIZE", arguments.as_float32(threshold) if isinstance(threshold, float) else threshold)
 
 
 def test_solarize() -> None:
@@ -101,12 +101,12 @@ def flat(rng: random.Random, channels: int, height: int, width: int) -> Tensor:
 
 def test_equalize() -> None:
     for image in images():
-        check(ops.EQUALIZE, image, F.equalize)
+        check(ops.plain("EQUALIZE"), image, F.equalize)
     rng = random.Random(3)
     torch.manual_seed(3)
     for _ in range(300):
         height, width = (rng.choice([1, 2, 15, 16, 17, 40]) for _ in "hw")
-        check(ops.EQUALIZE, flat(rng, rng.choice([1, 3]), height, width), F.equalize)
+        check(ops.plain("EQUALIZE"), flat(rng, rng.choice([1, 3]), height, width), F.equalize)
 
 
 def test_batches() -> None:
@@ -119,10 +119,10 @@ def test_batches() -> None:
         drawn.append(torch.randint(0, 256, (channels, height, width), dtype=torch.uint8))
         batch = torch.stack(drawn)
         for program, change in (
-            (ops.EQUALIZE, F.equalize),
-            (ops.V2_AUTOCONTRAST, F.autocontrast),
-            (ops.INVERT, F.invert),
-            (ops.brightness(1.3, 0), lambda x: F.adjust_brightness(x, 1.3)),
+            (ops.plain("EQUALIZE"), F.equalize),
+            (ops.plain("V2_AUTOCONTRAST"), F.autocontrast),
+            (ops.plain("INVERT"), F.invert),
+            (ops.by_factor("BRIGHTNESS", 1.3), lambda x: F.adjust_brightness(x, 1.3)),
         ):
             check(program, batch, change)
 

@@ -10,15 +10,18 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torchvision.transforms import v2 as TV
 
 import fastaug
 from fastaug import tv_tensors
 from fastaug._draft.replaced import sample_functions
 from fastaug.transforms import v2
 from fastaug.transforms.v2 import functional as F
+from fastaug.transforms.v2._recipe import packer_of
 from support.differences import each
 from support.native_calls import Random, compared, mode, p, plain_image, random_image
 from support.native_steps import Steps
+from support.own_names import own_names
 from support.scale import cases
 
 
@@ -32,8 +35,12 @@ several, crop, norm, erasing, STEPS = V2.several, V2.crop, V2.norm, V2.erasing, 
 STEPS["RandomPosterize"] = lambda r: v2.RandomPosterize(r.randint(0, 9), p(r))
 
 
+def scaled(r: Random, dtype: torch.dtype) -> Any:
+    return r.choice([v2.ToDtype(dtype, scale=True), v2.ConvertImageDtype(dtype)])
+
+
 def floats(r: Random) -> Any:
-    return v2.ToDtype(torch.float32, scale=True)
+    return scaled(r, torch.float32)
 
 
 #: What pipelines end in, and what may come after it.
@@ -41,7 +48,7 @@ ENDS: tuple[Callable[[Random], list[Any]], ...] = (
     lambda r: [v2.ToImage(), floats(r), norm(r)],
     lambda r: [v2.PILToTensor(), floats(r), norm(r)],
     lambda r: [v2.ToImage(), *several(r), floats(r), norm(r), v2.ToPureTensor()],
-    lambda r: [v2.PILToTensor(), *several(r), v2.ToDtype(torch.uint8, scale=True)],
+    lambda r: [v2.PILToTensor(), *several(r), scaled(r, torch.uint8)],
     lambda r: [v2.ToImage(), floats(r), norm(r), erasing(r), v2.RandomHorizontalFlip()],
     lambda r: [v2.ToImage(), *several(r)],
     lambda r: [v2.ToImage(), v2.RandomHorizontalFlip(), crop(r), floats(r)],
@@ -113,11 +120,12 @@ def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
 
 
 #: Transforms that recipes know.
-KNOWN = {*STEPS, "Normalize", "PILToTensor", "RandomErasing", "ToDtype", "ToImage", "ToPureTensor"}
+KNOWN = {*STEPS, "Normalize", "PILToTensor", "RandomErasing", "ToImage", "ToPureTensor"}
+KNOWN |= {"ConvertImageDtype", "ToDtype"}
 
 
 def test_every_transform_that_is_packed_is_tested() -> None:
-    assert {name for name in v2.__all__ if "_packed" in vars(getattr(v2, name))} == KNOWN
+    assert {name for name in v2.__all__ if packer_of(getattr(v2, name))} - own_names(v2, TV) == KNOWN
 
 
 def test_what_they_call_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,54 +10,23 @@ Example:
 
 from __future__ import annotations
 
-from fastaug._names import publish
-from fastaug.transforms import AutoAugmentPolicy, InterpolationMode
-from fastaug.transforms.v2 import (
-    _augment,
-    _auto_augment,
-    _color,
-    _container,
-    _crops,
-    _flips,
-    _meta,
-    _misc,
-    _sizes,
-    _temporal,
-    _transform,
-    _type_conversion,
-    _utils,
-    _warps,
-)
+from fastaug import _names
+from fastaug.transforms import AutoAugmentPolicy as AutoAugmentPolicy
+from fastaug.transforms import InterpolationMode as InterpolationMode
 from fastaug.transforms.v2 import functional as functional
-from fastaug.transforms.v2._augment import *  # noqa: F403
-from fastaug.transforms.v2._auto_augment import *  # noqa: F403
-from fastaug.transforms.v2._color import *  # noqa: F403
-from fastaug.transforms.v2._container import *  # noqa: F403
-from fastaug.transforms.v2._crops import *  # noqa: F403
-from fastaug.transforms.v2._flips import *  # noqa: F403
-from fastaug.transforms.v2._meta import *  # noqa: F403
-from fastaug.transforms.v2._misc import *  # noqa: F403
-from fastaug.transforms.v2._sizes import *  # noqa: F403
-from fastaug.transforms.v2._temporal import *  # noqa: F403
-from fastaug.transforms.v2._transform import *  # noqa: F403
-from fastaug.transforms.v2._type_conversion import *  # noqa: F403
-from fastaug.transforms.v2._utils import *  # noqa: F403
-from fastaug.transforms.v2._warps import *  # noqa: F403
+from fastaug.transforms.v2._augment import *
+from fastaug.transforms.v2._auto_augment import *
+from fastaug.transforms.v2._color import *
+from fastaug.transforms.v2._container import *
+from fastaug.transforms.v2._crops import *
+from fastaug.transforms.v2._flips import *
+from fastaug.transforms.v2._meta import *
+from fastaug.transforms.v2._misc import *
+from fastaug.transforms.v2._sizes import *
+from fastaug.transforms.v2._temporal import *
+from fastaug.transforms.v2._transform import *
+from fastaug.transforms.v2._type_conversion import *
+from fastaug.transforms.v2._utils import *
+from fastaug.transforms.v2._warps import *
 
-__all__ = ["AutoAugmentPolicy", "InterpolationMode"]
-__all__ += _augment.__all__
-__all__ += _auto_augment.__all__
-__all__ += _color.__all__
-__all__ += _container.__all__
-__all__ += _crops.__all__
-__all__ += _flips.__all__
-__all__ += _meta.__all__
-__all__ += _misc.__all__
-__all__ += _sizes.__all__
-__all__ += _temporal.__all__
-__all__ += _transform.__all__
-__all__ += _type_conversion.__all__
-__all__ += _utils.__all__
-__all__ += _warps.__all__
-
-publish(globals())
+_names.publish(globals())

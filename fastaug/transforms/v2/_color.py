@@ -11,7 +11,7 @@ from fastaug import transforms as _v1
 from fastaug._draft import recipe
 from fastaug._draft.recipe import Packed
 from fastaug.transforms._base import happens
-from fastaug.transforms._color import ADJUSTMENTS, RandomColor, adjustment_step, draw_factors, factors_of
+from fastaug.transforms._color import ADJUSTMENTS, RandomColor, draw_factors, factors_of
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
 from fastaug.transforms.v2._utils import draws_of, order_of, query_chw
@@ -59,8 +59,6 @@ class Grayscale(Keeping):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.rgb_to_grayscale, inpt, num_output_channels=self.num_output_channels)
 
-    _packed = _v1.Grayscale._packed
-
 
 class RandomGrayscale(_RandomApplyTransform):
     """Images in gray with probability ``p``, with as many channels as before. Videos stay as they are.
@@ -85,8 +83,6 @@ class RandomGrayscale(_RandomApplyTransform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.rgb_to_grayscale, inpt, num_output_channels=params["num_input_channels"])
-
-    _packed = _v1.RandomGrayscale._packed
 
 
 class RGB(Keeping):
@@ -158,8 +154,6 @@ class ColorJitter(Keeping):
         for which in order.tolist() if isinstance(order, torch.Tensor) else order:
             inpt = _adjusted(self, inpt, params, which)
         return inpt
-
-    _packed = _v1.ColorJitter._packed
 
 
 _FACTORS = ("brightness_factor", "contrast_factor", "saturation_factor", "hue_factor")
@@ -261,13 +255,11 @@ class _RandomColor(_RandomApplyTransform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         v1 = self._v1_transform_cls
-        name, functional = v1._shown[0], getattr(F, v1._method)
-        if name == "p":
-            return self._call_kernel(functional, inpt)
-        return self._call_kernel(functional, inpt, **{name: getattr(self, name)})
+        given = {name: getattr(self, name) for name in v1._shown[:-1]}
+        return self._call_kernel(getattr(F, v1._method), inpt, **given)
 
-    def _packed_with(self) -> Packed:
-        return adjustment_step(self, self._v1_transform_cls._shown[:-1], recipe.chance(self.p))
+    def _packed(self) -> Packed:
+        return self._v1_transform_cls._adjustment(self, recipe.chance(self.p))
 
 
 class RandomEqualize(_RandomColor):
@@ -284,7 +276,6 @@ class RandomEqualize(_RandomColor):
     """
 
     _v1_transform_cls = _v1.RandomEqualize
-    _packed = _RandomColor._packed_with
 
 
 class RandomInvert(_RandomColor):
@@ -301,7 +292,6 @@ class RandomInvert(_RandomColor):
     """
 
     _v1_transform_cls = _v1.RandomInvert
-    _packed = _RandomColor._packed_with
 
 
 class RandomPosterize(_RandomColor):
@@ -325,10 +315,6 @@ class RandomPosterize(_RandomColor):
     def __init__(self, bits: int, p: float = 0.5) -> None:
         super().__init__(p=p)
         self.bits = bits
-
-    def _packed(self) -> Packed:
-        recipe.whole(self.bits)
-        return self._packed_with()
 
 
 class RandomSolarize(_RandomColor):
@@ -358,8 +344,6 @@ class RandomSolarize(_RandomColor):
         params = super()._extract_params_for_v1_transform()
         return {**params, "threshold": float(params["threshold"])}
 
-    _packed = _RandomColor._packed_with
-
 
 class RandomAutocontrast(_RandomColor):
     """Each channel of images and videos stretched to the full range with probability ``p``.
@@ -375,7 +359,6 @@ class RandomAutocontrast(_RandomColor):
     """
 
     _v1_transform_cls = _v1.RandomAutocontrast
-    _packed = _RandomColor._packed_with
 
 
 class RandomAdjustSharpness(_RandomColor):
@@ -399,5 +382,3 @@ class RandomAdjustSharpness(_RandomColor):
     def __init__(self, sharpness_factor: float, p: float = 0.5) -> None:
         super().__init__(p=p)
         self.sharpness_factor = sharpness_factor
-
-    _packed = _RandomColor._packed_with

@@ -73,8 +73,6 @@ class CenterCrop(Keeping):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.center_crop, inpt, output_size=self.size)
 
-    _packed = _v1.CenterCrop._packed
-
 
 class RandomResizedCrop(Keeping):
     """A box of random area and proportions, resized to ``size``.

@@ -29,8 +29,6 @@ class RandomHorizontalFlip(_RandomApplyTransform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.horizontal_flip, inpt)
 
-    _packed = _v1.RandomHorizontalFlip._packed
-
 
 class RandomVerticalFlip(_RandomApplyTransform):
     """The sample mirrored top to bottom with probability ``p``: images, videos, masks, boxes and points.
@@ -49,5 +47,3 @@ class RandomVerticalFlip(_RandomApplyTransform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.vertical_flip, inpt)
-
-    _packed = _v1.RandomVerticalFlip._packed

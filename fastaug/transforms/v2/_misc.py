@@ -167,8 +167,6 @@ class Normalize(_OfTensors):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.normalize, inpt, mean=self.mean, std=self.std, inplace=self.inplace)
 
-    _packed = _v1.Normalize._packed
-
 
 class GaussianBlur(Keeping):
     """Images and videos blurred by a Gaussian of random width.
@@ -205,8 +203,6 @@ class GaussianBlur(Keeping):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.gaussian_blur, inpt, self.kernel_size, **params)
-
-    _packed = _v1.GaussianBlur._packed
 
 
 class GaussianNoise(Keeping):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ from fastaug._draft import recipe
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.recipe import NoRecipe, Packed
 from fastaug._draft.replaced import sample_functions
+from fastaug._names import is_ours
 from fastaug._tv_tensors.choice import loaded
 from fastaug.transforms.v2._transform import reads_drafts
 
@@ -20,10 +22,16 @@ def packed(transform: Any) -> Packed:
     Raises:
         NoRecipe: a foreign class, an unsupported argument, or a hook.
     """
-    pack = type(transform).__dict__.get("_packed")
+    pack = packer_of(type(transform))
     if pack is None or not reads_drafts(transform):
         raise NoRecipe
-    return pack(transform)  # type: ignore[no-any-return]
+    return pack(transform)
+
+
+def packer_of(cls: Any) -> Callable[[Any], Packed] | None:
+    """Return the `_packed` of a class of this package, which is that of v1's class if it has none itself."""
+    classes: tuple[Any, ...] = (cls, getattr(cls, "_v1_transform_cls", None)) if is_ours(cls) else ()
+    return next((one._packed for one in classes if hasattr(one, "_packed")), None)
 
 
 def happening(transforms: Any, p: Any) -> Packed:

@@ -8,9 +8,8 @@ import torch
 
 from fastaug._draft.leaf import ImageDraft, VideoDraft
 from fastaug._image.types import InputT
+from fastaug._names import export_functions
 from fastaug.transforms.v2.functional._make import drafted, functional, on_pixels
-
-__all__: list[str] = []
 
 
 @functional(ImageDraft, VideoDraft)
@@ -38,7 +37,6 @@ def erase(inpt: InputT, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace
 
 
 erase_image, erase_video = on_pixels(erase)
-__all__ += ["erase", "erase_image", "erase_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -64,4 +62,5 @@ def jpeg(image: Any, quality: int) -> Any:
 
 
 jpeg_image, jpeg_video = on_pixels(jpeg)
-__all__ += ["jpeg", "jpeg_image", "jpeg_video"]
+
+export_functions(globals())

@@ -7,10 +7,9 @@ from typing import Any
 
 from fastaug._draft.leaf import ImageDraft, VideoDraft
 from fastaug._image.types import InputT
+from fastaug._names import export_functions
 from fastaug._program.kinds import TENSOR
 from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_pixels
-
-__all__: list[str] = []
 
 
 @functional(ImageDraft, VideoDraft)
@@ -36,7 +35,6 @@ def adjust_brightness(inpt: InputT, brightness_factor: float) -> InputT:
 
 
 adjust_brightness_image, adjust_brightness_video = on_pixels(adjust_brightness)
-__all__ += ["adjust_brightness", "adjust_brightness_image", "adjust_brightness_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -61,7 +59,6 @@ def adjust_saturation(inpt: InputT, saturation_factor: float) -> InputT:
 
 
 adjust_saturation_image, adjust_saturation_video = on_pixels(adjust_saturation, "img")
-__all__ += ["adjust_saturation", "adjust_saturation_image", "adjust_saturation_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -86,7 +83,6 @@ def adjust_contrast(inpt: InputT, contrast_factor: float) -> InputT:
 
 
 adjust_contrast_image, adjust_contrast_video = on_pixels(adjust_contrast, "img")
-__all__ += ["adjust_contrast", "adjust_contrast_image", "adjust_contrast_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -111,7 +107,6 @@ def adjust_sharpness(inpt: InputT, sharpness_factor: float) -> InputT:
 
 
 adjust_sharpness_image, adjust_sharpness_video = on_pixels(adjust_sharpness, "img")
-__all__ += ["adjust_sharpness", "adjust_sharpness_image", "adjust_sharpness_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -136,7 +131,6 @@ def adjust_hue(inpt: InputT, hue_factor: float) -> InputT:
 
 
 adjust_hue_image, adjust_hue_video = on_pixels(adjust_hue, "img")
-__all__ += ["adjust_hue", "adjust_hue_image", "adjust_hue_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -162,7 +156,6 @@ def adjust_gamma(inpt: InputT, gamma: float, gain: float = 1) -> InputT:
 
 
 adjust_gamma_image, adjust_gamma_video = on_pixels(adjust_gamma, "img", gain=1.0)
-__all__ += ["adjust_gamma", "adjust_gamma_image", "adjust_gamma_video"]
 
 
 @functional(ImageDraft)
@@ -191,7 +184,6 @@ def rgb_to_grayscale(inpt: InputT, num_output_channels: int = 1) -> InputT:
 rgb_to_grayscale_image = on_images(rgb_to_grayscale)
 on_pillow(rgb_to_grayscale)
 to_grayscale = rgb_to_grayscale
-__all__ += ["rgb_to_grayscale", "rgb_to_grayscale_image", "to_grayscale"]
 
 
 @functional(ImageDraft)
@@ -219,7 +211,6 @@ def grayscale_to_rgb(inpt: InputT) -> InputT:
 
 grayscale_to_rgb_image = on_images(grayscale_to_rgb)
 on_pillow(grayscale_to_rgb, name="grayscale_to_rgb_image_pil")
-__all__ += ["grayscale_to_rgb", "grayscale_to_rgb_image"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -247,7 +238,6 @@ def posterize(inpt: InputT, bits: int) -> InputT:
 
 
 posterize_image, posterize_video = on_pixels(posterize, "img")
-__all__ += ["posterize", "posterize_image", "posterize_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -271,7 +261,6 @@ def solarize(inpt: InputT, threshold: float) -> InputT:
 
 
 solarize_image, solarize_video = on_pixels(solarize, "img")
-__all__ += ["solarize", "solarize_image", "solarize_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -296,7 +285,6 @@ def autocontrast(inpt: InputT) -> InputT:
 
 
 autocontrast_image, autocontrast_video = on_pixels(autocontrast, "img")
-__all__ += ["autocontrast", "autocontrast_image", "autocontrast_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -321,7 +309,6 @@ def equalize(inpt: InputT) -> InputT:
 
 
 equalize_image, equalize_video = on_pixels(equalize, "img")
-__all__ += ["equalize", "equalize_image", "equalize_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -344,7 +331,6 @@ def invert(inpt: InputT) -> InputT:
 
 
 invert_image, invert_video = on_pixels(invert, "img")
-__all__ += ["invert", "invert_image", "invert_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -369,4 +355,5 @@ def permute_channels(inpt: InputT, permutation: Sequence[int]) -> InputT:
 
 
 permute_channels_image, permute_channels_video = on_pixels(permute_channels)
-__all__ += ["permute_channels", "permute_channels_image", "permute_channels_video"]
+
+export_functions(globals(), "grayscale_to_rgb_image_pil")

@@ -6,20 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import PIL.Image
-import torch
+from torch import Tensor
 
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
 from fastaug._image.types import InputT
+from fastaug._names import export_functions
 from fastaug._program import v2_arguments
-from fastaug._program.arguments import square_if_single
+from fastaug._program.arguments import two_sides
 from fastaug._tv_tensors.choice import chosen
+from fastaug.transforms._base import check_padding_mode
 from fastaug.transforms.v2.functional._make import drafted, functional, on_masks, on_pixels
 from fastaug.transforms.v2.functional._utils import _get_kernel, registered
 
-Tensor = torch.Tensor
 _Fill = int | float | Sequence[float] | None
-
-__all__: list[str] = []
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
@@ -44,7 +43,6 @@ def horizontal_flip(inpt: InputT) -> InputT:
 horizontal_flip_image, horizontal_flip_video = on_pixels(horizontal_flip)
 horizontal_flip_mask = on_masks(horizontal_flip, as_images=True)
 hflip = horizontal_flip
-__all__ += ["hflip", "horizontal_flip", "horizontal_flip_image", "horizontal_flip_mask", "horizontal_flip_video"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
@@ -70,7 +68,6 @@ def vertical_flip(inpt: InputT) -> InputT:
 vertical_flip_image, vertical_flip_video = on_pixels(vertical_flip)
 vertical_flip_mask = on_masks(vertical_flip, as_images=True)
 vflip = vertical_flip
-__all__ += ["vertical_flip", "vertical_flip_image", "vertical_flip_mask", "vertical_flip_video", "vflip"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
@@ -101,7 +98,7 @@ def pad(inpt: InputT, padding: int | Sequence[int], fill: _Fill = None, padding_
         fill = draft.fill_of(fill, False)
     if draft.mode is None:
         padding = v2_arguments.padding_sides(padding)
-        v2_arguments.check_padding_mode(padding_mode)
+        check_padding_mode(padding_mode)
     return drafted(inpt).pad(padding, fill, padding_mode)
 
 
@@ -113,7 +110,6 @@ def _parse_pad_padding(padding: Any) -> list[int]:
 
 pad_image, pad_video = on_pixels(pad, "img")
 pad_mask = on_masks(pad)
-__all__ += ["pad", "pad_image", "pad_mask", "pad_video"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
@@ -142,7 +138,6 @@ def crop(inpt: InputT, top: int, left: int, height: int, width: int) -> InputT:
 
 crop_image, crop_video = on_pixels(crop, "img")
 crop_mask = on_masks(crop)
-__all__ += ["crop", "crop_image", "crop_mask", "crop_video"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
@@ -163,15 +158,11 @@ def center_crop(inpt: InputT, output_size: int | Sequence[int]) -> InputT:
         >>> F.center_crop(torch.tensor([[[1, 2, 3]]]), 1)
         tensor([[[2]]])
     """
-    size = square_if_single(output_size)
-    if len(size) != 2:
-        raise ValueError(f"output_size should be a number or a sequence of one or two, got {output_size!r}")
-    return drafted(inpt).center_crop(size)
+    return drafted(inpt).center_crop(two_sides(output_size))
 
 
 center_crop_image, center_crop_video = on_pixels(center_crop)
 center_crop_mask = on_masks(center_crop)
-__all__ += ["center_crop", "center_crop_image", "center_crop_mask", "center_crop_video"]
 
 
 def five_crop(inpt: InputT, size: int | Sequence[int]) -> tuple[InputT, ...]:
@@ -196,12 +187,9 @@ def five_crop(inpt: InputT, size: int | Sequence[int]) -> tuple[InputT, ...]:
     return _get_kernel(five_crop, type(inpt))(inpt, size=size)
 
 
-@registered(five_crop, torch.Tensor, PIL.Image.Image)
+@registered(five_crop, Tensor, PIL.Image.Image)
 def five_crop_image(image: Tensor, size: int | Sequence[int]) -> tuple[Tensor, ...]:
-    pair = square_if_single(size)
-    if len(pair) != 2:
-        raise ValueError(f"Please provide only two dimensions (h, w) for size, got {size!r}")
-    rows, columns = pair
+    pair = rows, columns = two_sides(size)
     given: Any = image
     if isinstance(given, Tensor) and given.ndim < 2:
         raise ValueError(f"A tensor should have the shape (..., height, width), got {tuple(image.shape)}")
@@ -251,7 +239,7 @@ def ten_crop(inpt: InputT, size: int | Sequence[int], vertical_flip: bool = Fals
     return _get_kernel(ten_crop, type(inpt))(inpt, size=size, vertical_flip=vertical_flip)
 
 
-@registered(ten_crop, torch.Tensor, PIL.Image.Image)
+@registered(ten_crop, Tensor, PIL.Image.Image)
 def ten_crop_image(image: Tensor, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[Tensor, ...]:
     crops = five_crop_image(image, size)
     mirrored = vertical_flip_image(image) if vertical_flip else horizontal_flip_image(image)
@@ -265,4 +253,5 @@ def ten_crop_video(video: Tensor, size: int | Sequence[int], vertical_flip: bool
 
 registered(ten_crop, "Image", "Video", wrapped=False)(_each_wrapped(ten_crop_image))
 _five_crop_image_pil, _ten_crop_image_pil = five_crop_image, ten_crop_image
-__all__ += ["five_crop", "five_crop_image", "five_crop_video", "ten_crop", "ten_crop_image", "ten_crop_video"]
+
+export_functions(globals())

@@ -10,13 +10,13 @@ from typing import Any
 
 from fastaug._tv_tensors import kernels
 from fastaug._tv_tensors.boxes import BoxesDraft
-from fastaug._tv_tensors.kernels import *  # noqa: F403
+from fastaug._tv_tensors.kernels import *
 from fastaug._tv_tensors.points import PointsDraft
 from fastaug.transforms.v2.functional import _crops, _warps
-from fastaug.transforms.v2.functional._crops import *  # noqa: F403
+from fastaug.transforms.v2.functional._crops import *
 from fastaug.transforms.v2.functional._crops import _parse_pad_padding  # noqa: F401
 from fastaug.transforms.v2.functional._utils import registered
-from fastaug.transforms.v2.functional._warps import *  # noqa: F403
+from fastaug.transforms.v2.functional._warps import *
 
 __all__: list[str] = []
 __all__ += kernels.__all__

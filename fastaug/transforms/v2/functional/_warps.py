@@ -10,14 +10,13 @@ import torch
 from fastaug._draft.interpolation import InterpolationMode, named_interpolation
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
 from fastaug._image.types import InputT
+from fastaug._names import export_functions
 from fastaug._program import matrices
 from fastaug.transforms.v2.functional._crops import _Fill
 from fastaug.transforms.v2.functional._make import drafted, functional, on_masks, on_pixels
 
 _Interpolation = InterpolationMode | str | int
 _NEAREST = InterpolationMode.NEAREST
-
-__all__: list[str] = []
 
 
 def _sampling(draft: Any, interpolation: _Interpolation, fill: _Fill) -> tuple[InterpolationMode, Any]:
@@ -67,7 +66,6 @@ def resize(
 
 resize_image, resize_video = on_pixels(resize)
 resize_mask = on_masks(resize, without="antialias")
-__all__ += ["resize", "resize_image", "resize_mask", "resize_video"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
@@ -109,7 +107,6 @@ def resized_crop(
 
 resized_crop_image, resized_crop_video = on_pixels(resized_crop)
 resized_crop_mask = on_masks(resized_crop, without="interpolation antialias")
-__all__ += ["resized_crop", "resized_crop_image", "resized_crop_mask", "resized_crop_video"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
@@ -152,7 +149,6 @@ def affine(
 
 affine_image, affine_video = on_pixels(affine)
 affine_mask = on_masks(affine, without="interpolation")
-__all__ += ["affine", "affine_image", "affine_mask", "affine_video"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
@@ -191,7 +187,6 @@ def rotate(
 
 rotate_image, rotate_video = on_pixels(rotate)
 rotate_mask = on_masks(rotate, without="interpolation")
-__all__ += ["rotate", "rotate_image", "rotate_mask", "rotate_video"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
@@ -230,7 +225,6 @@ def perspective(
 
 perspective_image, perspective_video = on_pixels(perspective)
 perspective_mask = on_masks(perspective, without="interpolation")
-__all__ += ["perspective", "perspective_image", "perspective_mask", "perspective_video"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
@@ -267,4 +261,5 @@ def elastic(
 elastic_image, elastic_video = on_pixels(elastic)
 elastic_mask = on_masks(elastic, without="interpolation")
 elastic_transform = elastic
-__all__ += ["elastic", "elastic_image", "elastic_mask", "elastic_transform", "elastic_video"]
+
+export_functions(globals())
