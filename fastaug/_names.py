@@ -17,6 +17,6 @@ def publish(module: dict[str, Any]) -> None:
             value.__module__ = module["__name__"]
 
 
-def is_ours(cls: type) -> bool:
-    """Return whether a class is of this package, and not a user's subclass of one."""
-    return cls.__module__.partition(".")[0] == "fastaug"
+def is_ours(made: Any) -> bool:
+    """Return whether a class or function is of this package, and not a user's, such as a subclass."""
+    return str(made.__module__).partition(".")[0] == "fastaug"

@@ -35,10 +35,12 @@ _OF_MODULES = frozenset(vars(nn.Module()))
 _WARPS, _BLENDS = ("warps", "warps of tensors"), ("blends", "colours")
 _LIBRARIES = {
     "ColorJitter": _BLENDS,
-    "RandomAdjustSharpness": _BLENDS,
+    "Sharpness": _BLENDS,
     "RandomRotation": _WARPS,
     "RandomAffine": _WARPS,
     "RandomPerspective": _WARPS,
+    "RandomOps": _WARPS + _BLENDS,
+    "RandomPolicy": _WARPS + _BLENDS,
 }
 
 # The number of Python's calls between two tries to make a recipe, at first and at most.
@@ -69,6 +71,13 @@ def sequence(value: Any, *lengths: int) -> Sequence[Any]:
     if type(value) not in (list, tuple) or len(value) not in lengths:
         raise NoRecipe
     return value  # type: ignore[no-any-return]
+
+
+def fixed(value: Any, length: int) -> tuple[Any, ...]:
+    """Return a tuple of that length unchanged."""
+    if type(value) is not tuple:
+        raise NoRecipe
+    return tuple(sequence(value, length))
 
 
 def chance(p: Any) -> float:
@@ -192,11 +201,16 @@ def agreed(told: Packed) -> Packed:
     return told
 
 
-def group(transforms: Any, p: Any = None, pack: Callable[[Any], Packed] = packed) -> Packed:
-    """Return the settings of several transforms in a row, done if a draw is at most `p`."""
+def several(transforms: Any, pack: Callable[[Any], Packed] = packed) -> tuple[Packed, ...]:
+    """Return the settings of transforms in a list or tuple."""
     if type(transforms) not in (list, tuple):
         raise NoRecipe
-    return "Group", None if p is None else chance(p), tuple(map(pack, transforms))
+    return tuple(map(pack, transforms))
+
+
+def group(transforms: Any, p: Any = None, pack: Callable[[Any], Packed] = packed) -> Packed:
+    """Return the settings of several transforms in a row, done if a draw is at most `p`."""
+    return "Group", None if p is None else chance(p), several(transforms, pack)
 
 
 def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
@@ -219,8 +233,12 @@ def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
             inner = own.get("transforms")
             if inner is not None:
                 watch(inner)
-            told = (own[name] for name in names if name != "transforms")
+            told = [own[name] for name in names if name != "transforms"]
+            told.append(getattr(transform, "_AUGMENTATION_SPACE", None))  # the only mutable attribute of a class
             lists.extend((value, tuple(value)) for value in told if type(value) is list)
+            objects.extend(
+                (value, len(value), tuple(value), tuple(value.values())) for value in told if type(value) is dict
+            )
 
     watch(transforms)
     return tuple(objects), tuple(lists), tuple(empty)
@@ -303,8 +321,8 @@ def recipe_of(
         }
         watched = objects, lists, (*empty, family.replaced), transforms
         return _C.Recipe(steps, watched, call, call.draws, family.functions, settings)
-    except (NoRecipe, ValueError, OverflowError, KeyError):
-        return None
+    except (NoRecipe, ValueError, OverflowError, KeyError, RuntimeError):
+        return None  # torch raises a RuntimeError where its numbers are not known
 
 
 class Book:

@@ -223,7 +223,8 @@ def adjustment_step(transform: Any, numbers: tuple[str, ...], p: float) -> recip
     """Return the recipe's step of a single adjustment, with the number that it takes, if any."""
     number = getattr(transform, numbers[0]) if numbers else 0
     is_float = type(recipe.number(number)) is float
-    return "RandomAdjustment", type(transform).__name__, p, float(number), is_float
+    name = type(transform).__name__.removeprefix("Random").removeprefix("Adjust")
+    return "RandomAdjustment", name.replace("contrast", "Contrast"), p, float(number), is_float
 
 
 class RandomInvert(RandomColor):

@@ -32,6 +32,15 @@ several, crop, norm, erasing, STEPS = V2.several, V2.crop, V2.norm, V2.erasing, 
 STEPS["RandomPosterize"] = lambda r: v2.RandomPosterize(r.randint(0, 9), p(r))
 
 
+def choice(r: Random) -> Any:
+    transforms = several(r)
+    return v2.RandomChoice(transforms, r.choice([None, [r.choice([0, 1, 2.5]) + r.random() for _ in transforms]]))
+
+
+STEPS["RandomChoice"] = choice
+STEPS["RandomOrder"] = lambda r: v2.RandomOrder(several(r))
+
+
 def floats(r: Random) -> Any:
     return v2.ToDtype(torch.float32, scale=True)
 
