@@ -1,10 +1,7 @@
 #include "bind/draft.h"
 
-#include <cmath>
-#include <cstring>
-#include <limits>
+#include <iterator>
 #include <new>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -12,223 +9,18 @@
 #include <vector>
 
 #include "base/status.h"
+#include "bind/arguments.h"
 #include "bind/errors.h"
 #include "bind/incoming.h"
-#include "draft/draft.h"
 
 namespace py = pybind11;
 
 namespace fastaug::bind {
 namespace {
 
-// What Python says of numbers of other types, and of libraries.
-struct Helpers {
-  py::object real, whole, follows, default_dtype, float32;
-};
-
-Helpers& helpers() {
-  static auto* const all = new Helpers;  // the interpreter may be gone before they are
-  return *all;
-}
-
-class ByPython final : public Torch {
- public:
-  double exp(float) const override { fail(ErrorCode::kRuntime, "exp is drawn with, not drafted"); }
-  std::optional<Op> blur(int, int, double, Shape) const override { return std::nullopt; }
-  void perspective(PlaneSize, const int64_t (&)[4][2], double (&)[8]) const override {
-    fail(ErrorCode::kRuntime, "perspectives are drawn, not drafted");
-  }
-  bool follows(Rounding rounding) const override {
-    static constexpr const char* kNames[] = {"blends", "colours", "warps", "warps of tensors"};
-    return helpers().follows(kNames[static_cast<size_t>(rounding)]).cast<bool>();
-  }
-  bool is_single() const override {
-    return owned(PyObject_CallNoArgs(helpers().default_dtype.ptr())).is(helpers().float32);
-  }
-};
-
-const ByPython kTorch;
-
-Mode mode_of(PyObject* name) {
-  if (name == Py_None) return Mode::kNone;
-  const char* const text = PyUnicode_AsUTF8(name);
-  if (text == nullptr) throw py::error_already_set();
-  return fastaug::mode_of(std::string_view(text));
-}
-
-struct DraftObject {
-  PyObject_HEAD Draft draft;
-  PyObject* leading;  // dimensions, as a tuple
-  PyObject* mode;     // the name of one that the core does not read; null where it does
-};
-
-DraftObject& in(PyObject* self) { return *reinterpret_cast<DraftObject*>(self); }
-
-py::object integer(int64_t number) { return py::int_(number); }
-
-// Arguments.
-
-[[noreturn]] void refuse(const std::string& what) { fail(ErrorCode::kType, what); }
-
-int64_t as_int(PyObject* value) {
-  const int64_t number = PyLong_AsLongLong(value);
-  if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  return number;
-}
-
-bool as_bool(PyObject* value) {
-  const int truth = PyObject_IsTrue(value);
-  if (truth < 0) throw py::error_already_set();
-  return truth != 0;
-}
-
-Op as_op(PyObject* bytes) {
-  if (!PyBytes_Check(bytes) || PyBytes_GET_SIZE(bytes) != sizeof(Op)) refuse("an op is bytes of one op");
-  Op op;
-  std::memcpy(&op, PyBytes_AS_STRING(bytes), sizeof(op));
-  return op;
-}
-
-// An op, or a tuple of one for every four channels.
-std::vector<Op> as_ops(PyObject* value) {
-  if (!PyTuple_Check(value)) return {as_op(value)};
-  std::vector<Op> ops;
-  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(value); ++k) ops.push_back(as_op(PyTuple_GET_ITEM(value, k)));
-  if (ops.empty()) refuse("an op is bytes, or a tuple of them for every four channels");
-  return ops;
-}
-
-// A number of Python's, NumPy's or torch's; NaN for anything else.
-Number as_number(PyObject* value) {
-  if (PyFloat_Check(value)) return {PyFloat_AS_DOUBLE(value), true, PyFloat_CheckExact(value) != 0};
-  if (PyLong_Check(value)) {
-    const double number = PyLong_AsDouble(value);
-    if (number != -1 || PyErr_Occurred() == nullptr) return {number, false, PyLong_CheckExact(value) != 0};
-    PyErr_Clear();
-    return {std::numeric_limits<double>::quiet_NaN(), false, false};
-  }
-  return {helpers().real(py::handle(value)).cast<double>(), false, false};
-}
-
-// An int of Python's or NumPy's, but for a bool.
-std::optional<int64_t> as_whole(PyObject* value) {
-  py::object number = py::reinterpret_borrow<py::object>(value);
-  if (!PyLong_CheckExact(value)) {
-    number = helpers().whole(number);
-    if (number.is_none()) return std::nullopt;
-  }
-  int overflow = 0;
-  const int64_t whole = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  return overflow == 0 ? std::optional(whole) : std::nullopt;
-}
-
-// Methods of ops: each returns the number of the reason why it does nothing.
-
 using Arguments = PyObject* const*;
 
-Reason crop(Draft& draft, Arguments given) {
-  int64_t box[4];
-  for (int k = 0; k < 4; ++k) {
-    const auto side = as_whole(given[k]);
-    if (!side) return Reason::kNumber;
-    box[k] = *side;
-  }
-  return draft.crop(box[0], box[1], box[2], box[3]);
-}
-
-Reason rot90(Draft& draft, Arguments given) { return draft.rot90(static_cast<int>(as_int(given[0]))); }
-
-Reason adjust_hue(Draft& draft, Arguments given) {
-  const Number factor = as_number(*given);
-  int turn = 0;
-  if (-0.5 <= factor.value && factor.value <= 0.5) {
-    // In its own type: Pillow's shift is a product, rounded towards zero.
-    const py::object product = factor.is_plain ? py::object(py::float_(factor.value * 255))
-                                               : owned(PyNumber_Multiply(*given, py::int_(255).ptr()));
-    turn = static_cast<int>(as_int(owned(PyNumber_Long(product.ptr())).ptr())) & 255;
-  }
-  return draft.adjust_hue(factor, turn, kTorch);
-}
-
-Reason adjust_gamma(Draft& draft, Arguments given) {
-  return draft.adjust_gamma(as_number(given[0]), as_number(given[1]));
-}
-
-Reason grayscale(Draft& draft, Arguments given) {
-  const Number count = as_number(*given);
-  return count.value == 1 || count.value == 3 ? draft.grayscale(static_cast<int64_t>(count.value)) : Reason::kNumber;
-}
-
-Reason posterize(Draft& draft, Arguments given) {
-  if (!PyLong_CheckExact(*given)) return Reason::kNumber;
-  const auto bits = as_whole(*given);
-  return bits ? draft.posterize(*bits) : Reason::kNumber;
-}
-
-Reason permute_channels(Draft& draft, Arguments given) {
-  if (!PyList_Check(*given) && !PyTuple_Check(*given)) return Reason::kNumber;
-  const py::tuple all = py::reinterpret_borrow<py::object>(*given);
-  int order[kMaxChannels] = {};
-  if (all.size() > kMaxChannels) return Reason::kNumber;
-  for (size_t k = 0; k < all.size(); ++k) {
-    if (!PyLong_CheckExact(all[k].ptr())) return Reason::kNumber;
-    order[k] = static_cast<int>(as_whole(all[k].ptr()).value_or(-1));
-  }
-  return draft.permute_channels(order, static_cast<int>(all.size()));
-}
-
-Reason to_pil(Draft& draft, Arguments given) {
-  if (*given != Py_None && !PyUnicode_Check(*given)) return draft.decline(Reason::kMode);
-  return draft.to_pil(*given == Py_None ? std::nullopt : std::optional(mode_of(*given)));
-}
-
-Reason convert_dtype(Draft& draft, Arguments given) { return draft.convert_dtype(as_bool(*given)); }
-
-Reason normalize(Draft& draft, Arguments given) { return draft.normalize(as_ops(given[0]), as_bool(given[1])); }
-
-Reason erase(Draft& draft, Arguments given) {
-  const py::tuple numbers = py::reinterpret_borrow<py::object>(given[4]);
-  double values[kMaxChannels] = {};
-  if (numbers.size() > kMaxChannels) return Reason::kChannels;
-  for (size_t c = 0; c < numbers.size(); ++c) {
-    values[c] = numbers[c].cast<double>();
-    if (!std::isfinite(values[c])) return Reason::kNumber;
-  }
-  int box[4];
-  for (int k = 0; k < 4; ++k) box[k] = static_cast<int>(as_int(given[k]));
-  return draft.erase(box[0], box[1], box[2], box[3], values, static_cast<int>(numbers.size()));
-}
-
-template <Reason (Draft::*method)()>
-Reason without_arguments(Draft& draft, Arguments) {
-  return (draft.*method)();
-}
-
-template <Reason (Draft::*method)(const Torch&)>
-Reason by_torch(Draft& draft, Arguments) {
-  return (draft.*method)(kTorch);
-}
-
-template <Reason (Draft::*method)(Number, const Torch&)>
-Reason by_number(Draft& draft, Arguments given) {
-  return (draft.*method)(as_number(*given), kTorch);
-}
-
-template <auto body, Py_ssize_t count>
-PyObject* drafting(PyObject* self, Arguments given, Py_ssize_t number) {
-  if (number != count) {
-    PyErr_Format(PyExc_TypeError, "expected %zd arguments, got %zd", count, number);
-    return nullptr;
-  }
-  return guarded([=] {
-    Draft& draft = in(self).draft;
-    draft.resume();
-    const Reason reason = draft.has_room() ? body(draft, given) : Reason::kFull;
-    return integer(static_cast<int64_t>(reason));
-  });
-}
-
-// Other methods.
+py::object integer(int64_t number) { return py::int_(number); }
 
 py::object bytes_of(const Op* ops, size_t count) {
   return py::bytes(reinterpret_cast<const char*>(ops), count * sizeof(Op));
@@ -270,7 +62,7 @@ void set_mode(DraftObject& object, PyObject* name) {
 // begin(kind, mode, height, width, channels, leading): another image, of samples that the core does not read unless
 // Python says so. What is of the call stays.
 py::object begin(PyObject* self, Arguments given) {
-  DraftObject& object = in(self);
+  DraftObject& object = draft_in(self);
   Outline outline;
   outline.container = static_cast<Container>(as_int(given[0]));
   outline.shape = {static_cast<int>(as_int(given[2])), static_cast<int>(as_int(given[3])),
@@ -288,7 +80,7 @@ py::object begin(PyObject* self, Arguments given) {
 
 // begin_with(image): another image that is plain, and its kind; or 0, with nothing done.
 py::object begin_with(PyObject* self, Arguments given) {
-  DraftObject& object = in(self);
+  DraftObject& object = draft_in(self);
   const Outline& before = object.draft.source;
   auto outline = before.traced ? std::nullopt : as_outline(*given);
   if (!outline ||
@@ -309,35 +101,35 @@ py::object appended(const Draft& draft) {
 }
 
 py::object append(PyObject* self, Arguments given) {
-  in(self).draft.resume();
-  in(self).draft.append(as_ops(*given));
-  return appended(in(self).draft);
+  draft_in(self).draft.resume();
+  draft_in(self).draft.append(as_ops(*given));
+  return appended(draft_in(self).draft);
 }
 
 py::object append_named(PyObject* self, Arguments given) {
-  in(self).draft.resume();
-  in(self).draft.append_named(as_op(*given));
-  return appended(in(self).draft);
+  draft_in(self).draft.resume();
+  draft_in(self).draft.append_named(as_op(*given));
+  return appended(draft_in(self).draft);
 }
 
 py::object append_float(PyObject* self, Arguments given) {
-  in(self).draft.append_float(as_op(*given).id);
+  draft_in(self).draft.append_float(as_op(*given).id);
   return py::none();
 }
 
 py::object keep_channels(PyObject* self, Arguments given) {
-  in(self).draft.keep_channels(static_cast<int>(as_int(*given)));
+  draft_in(self).draft.keep_channels(static_cast<int>(as_int(*given)));
   return py::none();
 }
 
 template <void (Draft::*method)()>
 py::object settling(PyObject* self, Arguments) {
-  (in(self).draft.*method)();
+  (draft_in(self).draft.*method)();
   return py::none();
 }
 
 py::object program(PyObject* self, Arguments given) {
-  const Draft& draft = in(self).draft;
+  const Draft& draft = draft_in(self).draft;
   const auto group = as_int(*given);
   if (group == 0) return bytes_of(draft.program().data(), draft.program().size());
   if (group < 0 || group >= draft.groups()) fail(ErrorCode::kValue, "no such group of channels");
@@ -347,10 +139,7 @@ py::object program(PyObject* self, Arguments given) {
 
 template <auto body, Py_ssize_t count>
 PyObject* doing(PyObject* self, Arguments given, Py_ssize_t number) {
-  if (number != count) {
-    PyErr_Format(PyExc_TypeError, "expected %zd arguments, got %zd", count, number);
-    return nullptr;
-  }
+  if (!takes(count, number)) return nullptr;
   return guarded([=] { return body(self, given); });
 }
 
@@ -358,7 +147,7 @@ PyObject* doing(PyObject* self, Arguments given, Py_ssize_t number) {
 
 template <auto access>
 PyObject* get_field(PyObject* self, void*) {
-  auto& value = access(in(self).draft);
+  auto& value = access(draft_in(self).draft);
   using Type = std::remove_reference_t<decltype(value)>;
   if constexpr (std::is_same_v<Type, bool>) {
     return PyBool_FromLong(value);
@@ -369,7 +158,7 @@ PyObject* get_field(PyObject* self, void*) {
 
 template <auto access>
 int set_field(PyObject* self, PyObject* value, void*) {
-  auto& field = access(in(self).draft);
+  auto& field = access(draft_in(self).draft);
   using Type = std::remove_reference_t<decltype(field)>;
   if (value == nullptr) {
     PyErr_SetString(PyExc_AttributeError, "a draft always has this attribute");
@@ -394,14 +183,14 @@ constexpr PyGetSetDef field(const char* name) {
 
 template <auto body>
 PyObject* get_made(PyObject* self, void*) {
-  return guarded([=] { return py::object(body(in(self))); });
+  return guarded([=] { return py::object(body(draft_in(self))); });
 }
 
 template <auto body>
 int set_made(PyObject* self, PyObject* value, void*) {
   PyObject* const done = guarded([=] {
     if (value == nullptr) fail(ErrorCode::kType, "a draft always has this attribute");
-    body(in(self), value);
+    body(draft_in(self), value);
     return py::object(py::none());
   });
   Py_XDECREF(done);
@@ -437,7 +226,7 @@ py::object first_of(const DraftObject& object) {
   }
 }
 
-// The Python type, with Python's own calling convention: pybind11's takes longer than most methods.
+// The Python type.
 
 PyObject* create(PyTypeObject* type, PyObject*, PyObject*) {
   auto* const made = PyObject_New(DraftObject, type);
@@ -452,7 +241,7 @@ PyObject* create(PyTypeObject* type, PyObject*, PyObject*) {
 
 void destroy(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
-  DraftObject& object = in(self);
+  DraftObject& object = draft_in(self);
   object.draft.~Draft();
   Py_XDECREF(object.leading);
   Py_XDECREF(object.mode);
@@ -461,51 +250,22 @@ void destroy(PyObject* self) {
 }
 
 template <auto body, Py_ssize_t count>
-PyMethodDef op_method(const char* name, const char* signature) {
-  PyObject* (*const function)(PyObject*, Arguments, Py_ssize_t) = drafting<body, count>;
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, signature};
-}
-
-template <auto body, Py_ssize_t count>
 PyMethodDef method(const char* name, const char* signature) {
-  PyObject* (*const function)(PyObject*, Arguments, Py_ssize_t) = doing<body, count>;
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, signature};
+  return fast_method<doing<body, count>>(name, signature);
 }
 
 }  // namespace
 
+Mode mode_of(PyObject* name) {
+  if (name == Py_None) return Mode::kNone;
+  const char* const text = PyUnicode_AsUTF8(name);
+  if (text == nullptr) throw py::error_already_set();
+  return fastaug::mode_of(std::string_view(text));
+}
+
 void register_draft(py::module_& m) {
-  static PyMethodDef methods[] = {
-      op_method<without_arguments<&Draft::hflip>, 0>("hflip", "hflip(self) -> int"),
-      op_method<without_arguments<&Draft::vflip>, 0>("vflip", "vflip(self) -> int"),
-      op_method<without_arguments<&Draft::transpose>, 0>("transpose", "transpose(self) -> int"),
-      op_method<rot90, 1>("rot90", "rot90(self, turns: int) -> int"),
-      op_method<crop, 4>("crop", "crop(self, top: object, left: object, height: object, width: object) -> int"),
-      op_method<by_number<&Draft::adjust_brightness>, 1>("adjust_brightness",
-                                                         "adjust_brightness(self, factor: object) -> int"),
-      op_method<by_number<&Draft::adjust_contrast>, 1>("adjust_contrast",
-                                                       "adjust_contrast(self, factor: object) -> int"),
-      op_method<by_number<&Draft::adjust_saturation>, 1>("adjust_saturation",
-                                                         "adjust_saturation(self, factor: object) -> int"),
-      op_method<adjust_hue, 1>("adjust_hue", "adjust_hue(self, factor: object) -> int"),
-      op_method<by_number<&Draft::adjust_sharpness>, 1>("adjust_sharpness",
-                                                        "adjust_sharpness(self, factor: object) -> int"),
-      op_method<adjust_gamma, 2>("adjust_gamma", "adjust_gamma(self, gamma: object, gain: object) -> int"),
-      op_method<grayscale, 1>("grayscale", "grayscale(self, channels: object) -> int"),
-      op_method<without_arguments<&Draft::to_rgb>, 0>("to_rgb", "to_rgb(self) -> int"),
-      op_method<permute_channels, 1>("permute_channels", "permute_channels(self, permutation: object) -> int"),
-      op_method<without_arguments<&Draft::invert>, 0>("invert", "invert(self) -> int"),
-      op_method<posterize, 1>("posterize", "posterize(self, bits: object) -> int"),
-      op_method<by_number<&Draft::solarize>, 1>("solarize", "solarize(self, threshold: object) -> int"),
-      op_method<by_torch<&Draft::autocontrast>, 0>("autocontrast", "autocontrast(self) -> int"),
-      op_method<without_arguments<&Draft::equalize>, 0>("equalize", "equalize(self) -> int"),
-      op_method<by_torch<&Draft::to_float>, 0>("to_float", "to_float(self) -> int"),
-      op_method<without_arguments<&Draft::to_uint8_tensor>, 0>("to_uint8_tensor", "to_uint8_tensor(self) -> int"),
-      op_method<to_pil, 1>("to_pil", "to_pil(self, mode: str | None) -> int"),
-      op_method<convert_dtype, 1>("convert_dtype", "convert_dtype(self, to_floats: bool) -> int"),
-      op_method<normalize, 2>("normalize", "normalize(self, op: bytes | tuple[bytes, ...], inplace: bool) -> int"),
-      op_method<erase, 5>(
-          "erase", "erase(self, top: int, left: int, height: int, width: int, values: typing.Sequence[float]) -> int"),
+  static std::vector<PyMethodDef> methods = methods_of_ops();
+  const PyMethodDef own[] = {
       method<begin, 6>("begin",
                        "begin(self, kind: int, mode: str | None, height: int, width: int, channels: int, "
                        "leading: tuple[int, ...]) -> None"),
@@ -520,6 +280,7 @@ void register_draft(py::module_& m) {
       method<settling<&Draft::choose_order>, 0>("choose_order", "choose_order(self) -> None"),
       method<program, 1>("program", "program(self, group: int) -> bytes"),
       {nullptr, nullptr, 0, nullptr}};
+  methods.insert(methods.end(), std::begin(own), std::end(own));
   static PyGetSetDef attributes[] = {
       field<[](Draft& draft) -> int& { return draft.shape.height; }>("height"),
       field<[](Draft& draft) -> int& { return draft.shape.width; }>("width"),
@@ -569,12 +330,14 @@ void register_draft(py::module_& m) {
        nullptr},
       {"ending", get_made<[](const DraftObject& object) { return integer(static_cast<int>(object.draft.ending())); }>,
        nullptr, nullptr, nullptr},
+      {"reason", get_made<[](const DraftObject& object) { return integer(static_cast<int>(object.draft.reason())); }>,
+       nullptr, nullptr, nullptr},
       {"takes_moves", get_made<[](const DraftObject& object) { return py::bool_(object.draft.takes_moves()); }>,
        nullptr, nullptr, nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(create)},
                                 {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
-                                {Py_tp_methods, methods},
+                                {Py_tp_methods, methods.data()},
                                 {Py_tp_getset, attributes},
                                 {0, nullptr}};
   static PyType_Spec spec = {"fastaug._C.Draft", sizeof(DraftObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
@@ -582,13 +345,6 @@ void register_draft(py::module_& m) {
   const auto type = py::reinterpret_steal<py::object>(PyType_FromModuleAndSpec(m.ptr(), &spec, nullptr));
   if (!type) throw py::error_already_set();
   m.attr("Draft") = type;
-  m.def(
-      "help_drafts",
-      [](py::object real, py::object whole, py::object follows, py::object default_dtype, py::object float32) {
-        helpers() = {std::move(real), std::move(whole), std::move(follows), std::move(default_dtype),
-                     std::move(float32)};
-      },
-      py::arg("real"), py::arg("whole"), py::arg("follows"), py::arg("default_dtype"), py::arg("float32"));
 }
 
 }  // namespace fastaug::bind

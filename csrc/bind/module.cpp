@@ -8,6 +8,7 @@
 #include "bind/fields.h"
 #include "bind/images.h"
 #include "bind/job.h"
+#include "bind/libraries.h"
 #include "bind/mapped.h"
 #include "bind/places.h"
 #include "bind/plan.h"
@@ -143,6 +144,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_places(m);
   register_random(m);
   register_draft(m);
+  register_libraries(m);
   register_recipe(m);
   register_job(m);
   register_queue(m);

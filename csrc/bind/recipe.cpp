@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "bind/errors.h"
 #include "bind/guard.h"
 #include "bind/incoming.h"
+#include "bind/libraries.h"
 #include "bind/random.h"
 #include "bind/steps.h"
 #include "bind/stream.h"
@@ -22,49 +22,6 @@ namespace py = pybind11;
 
 namespace fastaug::bind {
 namespace {
-
-// By Python's functions of these names. Whoever makes a recipe finds out first if the libraries that it replaces round
-// as the core does.
-class ByTorch final : public Torch {
- public:
-  explicit ByTorch(const py::dict& functions)
-      : exp_(functions["exp"]), blur_(functions["blur"]), perspective_(functions["perspective"]) {}
-
-  double exp(float power) const override { return exp_(power).cast<double>(); }
-
-  std::optional<Op> blur(int kernel_width, int kernel_height, double sigma, Shape shape) const override {
-    const py::object made =
-        blur_(kernel_width, kernel_height, sigma, py::make_tuple(shape.channels, shape.height, shape.width));
-    if (made.is_none()) return std::nullopt;
-    Op op;
-    std::memcpy(&op, PyBytes_AS_STRING(made.ptr()), sizeof(op));
-    return op;
-  }
-
-  void perspective(PlaneSize image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const override {
-    const int64_t right = image.width - 1, bottom = image.height - 1;
-    const int64_t corners[4][2] = {{0, 0}, {right, 0}, {right, bottom}, {0, bottom}};
-    const auto list = [](const int64_t (&points)[4][2]) {
-      py::list all;
-      for (const auto& [x, y] : points) {
-        py::list point;
-        point.append(x);
-        point.append(y);
-        all.append(point);
-      }
-      return all;
-    };
-    const py::object made = perspective_(list(corners), list(ends));
-    for (size_t k = 0; k < 8; ++k) coefficients[k] = made[py::int_(k)].cast<double>();
-  }
-
-  bool follows(Rounding) const override { return true; }
-  // Draws are the core's only then.
-  bool is_single() const override { return true; }
-
- private:
-  py::object exp_, blur_, perspective_;
-};
 
 // The form of a result, if it is given.
 struct Format {
@@ -85,7 +42,7 @@ struct Drafted {
 
 class Recipe {
  public:
-  Recipe(const py::tuple& described, const py::tuple& watched, py::object call, py::object draws, const py::dict& torch,
+  Recipe(const py::tuple& described, const py::tuple& watched, py::object call, py::object draws,
          const py::dict& settings)
       : steps_(as_steps(described)),
         draws_any_(fastaug::draws(steps_)),
@@ -93,7 +50,6 @@ class Recipe {
         transforms_(watched[3]),
         call_(std::move(call)),
         draws_(std::move(draws)),
-        torch_(torch),
         run_(settings["run"]),
         blank_(settings["blank"]),
         allocate_(settings["allocate"]),
@@ -101,7 +57,8 @@ class Recipe {
         tag_(settings["tag"]),
         rewrites_(settings["rewrites"].cast<uint32_t>()),
         pillow_(settings["pillow"].cast<bool>()),
-        v2_(settings["v2"].cast<bool>()) {
+        v2_(settings["v2"].cast<bool>()),
+        handed_(settings["handed"].cast<bool>()) {
     const py::object dtype = settings["dtype"];
     if (!dtype.is_none()) format_.dtype = static_cast<DType>(dtype.cast<int>());
     format_.channels_last = settings["channels_last"].cast<bool>();
@@ -186,7 +143,7 @@ class Recipe {
         draw(*drafted);
       } else if (Stream::plain()) {
         Random none;
-        fastaug::draft(steps_, drafted->draft, none, {}, torch_);
+        fastaug::draft(steps_, drafted->draft, none, {}, libraries());
       } else {
         drafted->draft.decline(Reason::kNumber);
       }
@@ -196,7 +153,7 @@ class Recipe {
       drafted.reset();
     }
     if (!drafted) return;
-    drafted->draft.choose_order();
+    if (!handed_) drafted->draft.choose_order();
     if (!takes(*drafted)) drafted.reset();
   }
 
@@ -209,7 +166,7 @@ class Recipe {
       return;
     }
     try {
-      fastaug::draft(steps_, drafted.draft, stream->random, stream->form, torch_);
+      fastaug::draft(steps_, drafted.draft, stream->random, stream->form, libraries());
     } catch (py::error_already_set&) {
       stream->forget();
       throw;
@@ -287,10 +244,10 @@ class Recipe {
   bool draws_any_;
   Guard guard_;
   py::object transforms_, call_, draws_;
-  ByTorch torch_;
   py::object run_, blank_, allocate_, delivered_, tag_, name_of_run_;
   uint32_t rewrites_;
   bool pillow_, v2_;
+  bool handed_;  // to user code, which gets samples in torchvision's order
   Format format_;
   std::atomic<int> pause_ = 0, left_out_ = 0;  // calls: threads may lose count of some
 };
@@ -326,8 +283,8 @@ PyMethodDef method_of(const char* name, const char* signature) {
 PyObject* RecipeObject::create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   return guarded([=] {
     const auto given = py::reinterpret_borrow<py::tuple>(arguments);
-    if (given.size() != 6) throw py::type_error("Recipe takes steps, what to watch, call, draws, functions, settings");
-    auto recipe = std::make_unique<Recipe>(given[0], given[1], given[2], given[3], given[4], given[5]);
+    if (given.size() != 5) throw py::type_error("Recipe takes steps, what to watch, call, draws, settings");
+    auto recipe = std::make_unique<Recipe>(given[0], given[1], given[2], given[3], given[4]);
     const auto object = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
     if (!object) throw py::error_already_set();
     reinterpret_cast<RecipeObject*>(object.ptr())->recipe = recipe.release();

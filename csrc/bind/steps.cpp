@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "bind/arguments.h"
 #include "bind/numbers.h"
 #include "bind/random.h"
 #include "bind/stream.h"
@@ -74,17 +75,10 @@ Vec2 point_of(const py::object& value) {
   return {pair.first, pair.second};
 }
 
-Fill::Bytes colour_of(const py::object& value) {
-  const std::string text = value.cast<py::bytes>();
-  if (text.size() != kMaxChannels) refuse();
-  Fill::Bytes bytes;
-  std::memcpy(bytes.data(), text.data(), bytes.size());
-  return bytes;
-}
-
 Fill fill_of(const py::object& value) {
-  const auto parts = value.cast<py::tuple>();
-  return {maybe(parts[0], colour_of), maybe(parts[1], colour_of), parts[2].cast<bool>()};
+  Fill fill = as_fill(value.ptr());
+  if (!fill.is_plain) refuse();
+  return fill;
 }
 
 Sides sides_of(const py::object& value) {
@@ -106,8 +100,7 @@ Size size_of(const py::object& value) {
 
 Resample resample_of(const py::object& value) {
   const auto parts = value.cast<py::tuple>();
-  return {parts[0].cast<int>(), parts[1].cast<uint16_t>(), parts[2].cast<bool>(), parts[3].cast<bool>(),
-          parts[4].cast<bool>()};
+  return {parts[0].cast<int>(), parts[1].cast<bool>(), parts[2].cast<bool>(), parts[3].cast<bool>()};
 }
 
 Op op_of(const py::object& value) {
@@ -212,10 +205,10 @@ const std::unordered_map<std::string, Read>& readers() {
       {"RandomRotation",
        [](Told& told) -> steps::Step {
          const Range degrees = range_of(told.next());
-         const int filter = told.as<int>();
+         const Resample by = resample_of(told.next());
          const bool expand = told.as<bool>();
          const auto center = told.maybe(point_of);
-         return steps::RandomRotation{degrees, filter, expand, center, fill_of(told.next())};
+         return steps::RandomRotation{degrees, by, expand, center, fill_of(told.next())};
        }},
       {"RandomAffine",
        [](Told& told) -> steps::Step {
@@ -224,17 +217,17 @@ const std::unordered_map<std::string, Read>& readers() {
          const auto scale = told.maybe(range_of);
          const auto shear_x = told.maybe(range_of);
          const auto shear_y = told.maybe(range_of);
-         const int filter = told.as<int>();
+         const Resample by = resample_of(told.next());
          const auto center = told.maybe(point_of);
-         return steps::RandomAffine{degrees, translate, scale, shear_x, shear_y, filter, center, fill_of(told.next())};
+         return steps::RandomAffine{degrees, translate, scale, shear_x, shear_y, by, center, fill_of(told.next())};
        }},
       {"RandomPerspective",
        [](Told& told) -> steps::Step {
          const auto scale = told.as<double>();
          if (!(std::abs(scale) <= 1)) refuse();
          const auto p = told.as<float>();
-         const int filter = told.as<int>();
-         return steps::RandomPerspective{scale, p, filter, fill_of(told.next())};
+         const Resample by = resample_of(told.next());
+         return steps::RandomPerspective{scale, p, by, fill_of(told.next())};
        }},
       {"ColorJitter",
        [](Told& told) -> steps::Step {
@@ -271,8 +264,8 @@ const std::unordered_map<std::string, Read>& readers() {
        [](Told& told) -> steps::Step {
          const auto ops = several_of(told, policy_op_of);
          const auto count = told.as<int64_t>();
-         const int filter = told.as<int>();
-         return steps::RandomOps{ops, count, filter, fill_of(told.next())};
+         const Resample by = resample_of(told.next());
+         return steps::RandomOps{ops, count, by, fill_of(told.next())};
        }},
       {"RandomPolicy",
        [](Told& told) -> steps::Step {
@@ -280,8 +273,8 @@ const std::unordered_map<std::string, Read>& readers() {
            const auto pair = value.cast<py::tuple>();
            return std::array{policy_op_of(pair[0]), policy_op_of(pair[1])};
          });
-         const int filter = told.as<int>();
-         return steps::RandomPolicy{policies, filter, fill_of(told.next())};
+         const Resample by = resample_of(told.next());
+         return steps::RandomPolicy{policies, by, fill_of(told.next())};
        }},
       {"Group",
        [](Told& told) -> steps::Step {

@@ -1,4 +1,4 @@
-// The ops of colour, and blurs.
+// The ops of colour.
 #include <algorithm>
 #include <cmath>
 
@@ -243,16 +243,6 @@ Reason Draft::equalize() {
   append(OpId::EQUALIZE);
   channel_last = false;
   return Reason::kNone;
-}
-
-bool Draft::blurs(int kernel_width, int kernel_height) const {
-  // A mirrored border is narrower than the image.
-  return native && kernel_width / 2 < shape.width && kernel_height / 2 < shape.height;
-}
-
-void Draft::blur(const Op& op) {
-  append(op);
-  channel_last = false;
 }
 
 }  // namespace fastaug

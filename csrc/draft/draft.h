@@ -2,6 +2,7 @@
 // which each op of torchvision's becomes ops of a program.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -74,33 +75,61 @@ struct Number {
   bool is_plain = true;  // of Python's int or float, exactly
 };
 
-// The results of libraries that the core gives, where the library rounds on this machine as the core does.
-enum class Rounding : uint8_t { kBlends, kColours, kWarps, kTensorWarps };
+// The results of libraries that the core gives, where the library rounds on this machine as the core does: blends and
+// warps of Pillow; colours, warps, and v1's resizes of uint8 tensors of torch; v2's bilinear resizes of these, in
+// bytes.
+enum class Rounding : uint8_t { kBlends, kColours, kWarps, kTensorWarps, kBilinear, kBicubic, kBytes };
 
-// What only torch computes with its roundings, and what it is set to.
+// A Gaussian kernel of odd sides, and its standard deviations along x and y.
+struct Kernel {
+  int width = 1, height = 1;
+  Vec2 sigma;
+};
+
+// What only libraries compute with their roundings, and what they are set to.
 class Torch {
  public:
   virtual ~Torch() = default;
   // exp of a float32.
   virtual double exp(float power) const = 0;
-  // A BLUR; nothing where there is none.
-  virtual std::optional<Op> blur(int kernel_width, int kernel_height, double sigma, Shape shape) const = 0;
+  // A BLUR of an image, or of several as one batch; nothing where there is none.
+  virtual std::optional<Op> blur(const Kernel& kernel, Shape shape, int64_t images, bool v2) const = 0;
   // The map that takes each of the ends back to its corner: top left, top right, bottom right, bottom left.
   virtual void perspective(PlaneSize image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const = 0;
+  // The size around a mapped image, where float32 decides.
+  virtual PlaneSize size_around(const AffineMatrix& map, PlaneSize image, bool v2) const = 0;
   virtual bool follows(Rounding rounding) const = 0;
+  // True if torch's matrix product fuses products and sums.
+  virtual bool fuses_products() const = 0;
+  // True if Pillow resizes the width before the height, always.
+  virtual bool width_first() const = 0;
   // True if torch's default dtype is float32.
   virtual bool is_single() const = 0;
 };
 
-// The colour of what lies outside an image, for images of one channel and of three; nothing where Python is to say what
-// it means.
-struct Fill {
-  using Bytes = std::array<uint8_t, kMaxChannels>;
-  std::optional<Bytes> gray{};
-  std::optional<Bytes> rgb{};
-  bool pads_tensors = false;  // an int from 0 to 255, or none
+// The samples of a colour for every four channels: bytes, or else float32 numbers.
+struct Colour {
+  std::vector<uint8_t> bytes;
+  std::vector<float> numbers;
 
-  const std::optional<Bytes>& of(int channels) const { return channels == 1 ? gray : rgb; }
+  size_t groups() const { return (bytes.size() + numbers.size()) / kMaxChannels; }
+  void paint(Op& op, size_t group) const;
+};
+
+// The colour of what lies outside an image, as Python has it.
+struct Fill {
+  std::vector<double> values{};  // one, or one for each channel; none is black
+  bool is_sequence = false;
+  bool is_integer = false;  // one int of Python's
+  bool is_plain = true;     // ints and floats of Python's, not NumPy's
+  bool is_readable = true;  // numbers
+
+  // As Pillow reads it: truncated, and clipped to a byte. Nothing where Pillow reads it in other ways, or refuses it.
+  std::optional<Colour> bytes(int channels) const;
+  // As torch's warps of bytes take it. Nothing where torch may not convert it.
+  std::optional<Colour> samples(int channels) const;
+  bool is_none() const { return values.empty() && !is_sequence && is_readable; }
+  bool fits(int channels) const { return values.size() == 1 || values.size() == static_cast<size_t>(channels); }
 };
 
 // By a colour, if nothing.
@@ -112,6 +141,8 @@ struct Sides {
   int right = 0;
   int bottom = 0;
 
+  int least() const { return std::min({left, top, right, bottom}); }
+  int most() const { return std::max({left, top, right, bottom}); }
   bool operator==(const Sides&) const = default;
 };
 
@@ -125,12 +156,11 @@ struct Size {
   PlaneSize of(PlaneSize image) const;
 };
 
-// How a resize samples.
+// How a resize or a warp samples.
 struct Resample {
   int filter = 0;         // Pillow's number
-  uint16_t flags = 0;     // of RESIZE, beside it
   bool exact = false;     // a filter 0 is "nearest-exact"
-  bool antialias = true;  // of tensors
+  bool antialias = true;  // of resizes of tensors
   bool warns = false;     // torchvision warns of what is said of antialiasing, but for tensors
 };
 
@@ -289,18 +319,18 @@ class Draft : public DraftState {
   // Bytes become shares, by one of two ops.
   void append_float(OpId id);
 
-  // The rest is done here to PIL images, arrays and contiguous tensors of one or three channels only.
+  // Cuts out the middle, with zeros around the image if it is too small.
   Reason center_crop(int64_t height, int64_t width);
-  Reason pad(Sides sides, const Fill& fill, Padding by);
-  Reason resize(const Size& size, const Resample& by);
-  Reason rotate(double angle, int filter, bool expand, std::optional<Vec2> center, const Fill& fill);
-  Reason affine(double angle, Vec2 translate, double scale, Vec2 shear, int filter, std::optional<Vec2> center,
-                const Fill& fill);
-  Reason perspective(const double (&coefficients)[8], int filter, const Fill& fill);
-  // True if a warp is done here, and a kernel of that size can be applied here.
-  bool warps(int filter, const Fill& fill) const;
-  bool blurs(int kernel_width, int kernel_height) const;
-  void blur(const Op& op);
+  Reason pad(const Sides& sides, const Fill& fill, Padding by);
+  Reason resize(int64_t height, int64_t width, const Resample& by, const Torch& torch);
+  Reason resize(const Size& size, const Resample& by, const Torch& torch);
+  // Angles are in degrees, counter-clockwise.
+  Reason rotate(double angle, const Resample& by, bool expand, std::optional<Vec2> center, const Fill& fill,
+                const Torch& torch);
+  Reason affine(double angle, Vec2 translate, double scale, Vec2 shear, const Resample& by, std::optional<Vec2> center,
+                const Fill& fill, const Torch& torch);
+  Reason perspective(const double (&coefficients)[8], const Resample& by, const Fill& fill, const Torch& torch);
+  Reason gaussian_blur(const Kernel& kernel, const Torch& torch);
 
  private:
   // Ops that a method appends, and those of most programs.
@@ -326,9 +356,23 @@ class Draft : public DraftState {
   Reason flip(OpId id);
   Reason crop_tensor(int64_t top, int64_t left, int64_t height, int64_t width);
   Reason crop_any(int64_t top, int64_t left, int64_t height, int64_t width);
-  void append_window(int64_t top, int64_t left, int64_t height, int64_t width, const Fill::Bytes& fill, bool named);
-  Reason pad_constant(Sides sides, const Fill& fill, PlaneSize size);
-  bool torch_pads(Sides sides, PadMode by) const;
+  // Appends an op that shows a colour outside the image. Where it `mixes` pixels, their colours are multiplied by alpha
+  // meanwhile.
+  void append_filled(const Op& op, const Colour& colour, bool mixes = false);
+  // Pads a tensor without an axis of channels only if it is a `plane`.
+  Reason pad_any(const Sides& sides, const Fill& fill, Padding by, bool plane);
+  Reason pad_by_samples(const Sides& sides, PadMode by);
+  Reason pad_by_colour(const Sides& sides, const Fill& fill);
+  bool torch_pads(const Sides& sides, PadMode by) const;
+  // True if torch samples the image: it is not a plane alone, and has few enough leading dimensions.
+  bool is_sampled() const { return !(flat && is_tensor()) && (leading <= 1 || source.v2); }
+  Reason rotate_as_pillow(double angle, const Resample& by, bool expand, std::optional<Vec2> center, const Fill& fill,
+                          const Torch& torch);
+  // What Pillow fills with in a warp; nothing where the core does not warp as Pillow does.
+  std::optional<Colour> colour_of_warp(const Resample& by, const Fill& fill, const Torch& torch) const;
+  Reason warp_as_pillow(Op op, const Resample& by, const Fill& fill, const Torch& torch);
+  Reason warp_as_torch(Op op, const Resample& by, const Fill& fill, const Torch& torch);
+  PlaneSize size_around(const AffineMatrix& map, bool v2, const Torch& torch) const;
 
   OpId one_of(OpId pillows, OpId torchs, OpId v2s) const { return !by_torch() ? pillows : source.v2 ? v2s : torchs; }
   // The channels of colour that an adjustment reads, 1 or 3; or 0, where it is Python's.

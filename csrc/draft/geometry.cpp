@@ -16,24 +16,12 @@ bool is_side(int64_t side) { return 0 < side && side <= kMaxSide; }
 
 bool is_place(int64_t place) { return std::abs(place) <= kMaxSide; }
 
-Op with_fill(OpId id, const Fill::Bytes& fill) {
-  Op op = plain(id);
-  std::ranges::copy(fill, op.fill);
+Op window(int64_t top, int64_t left, int64_t height, int64_t width) {
+  Op op = plain(OpId::WINDOW);
+  const int64_t box[] = {top, left, height, width};
+  std::ranges::transform(box, op.i, [](int64_t number) { return static_cast<int32_t>(number); });
   return op;
 }
-
-// What `numbers` are told of a warp from output to input.
-template <int count>
-Op warp(OpId id, PlaneSize size, int filter, const double (&numbers)[count], const Fill::Bytes& fill) {
-  Op op = with_fill(id, fill);
-  op.flags = static_cast<uint16_t>(filter);
-  op.i[0] = static_cast<int32_t>(size.height);
-  op.i[1] = static_cast<int32_t>(size.width);
-  std::ranges::copy(numbers, op.f);
-  return op;
-}
-
-bool is_sampler(int filter) { return filter == 0 || filter == 2 || filter == 3; }
 
 // Python's round(number / 2.0).
 int64_t half(int64_t number) { return static_cast<int64_t>(std::nearbyint(static_cast<double>(number) / 2.0)); }
@@ -87,13 +75,14 @@ Reason Draft::rot90(int turns) {
   return Reason::kNone;
 }
 
-void Draft::append_window(int64_t top, int64_t left, int64_t height, int64_t width, const Fill::Bytes& fill,
-                          bool named) {
-  Op op = with_fill(OpId::WINDOW, fill);
-  const int64_t box[] = {top, left, height, width};
-  std::ranges::transform(box, op.i, [](int64_t number) { return static_cast<int32_t>(number); });
-  if (named) name();
-  append(op);
+void Draft::append_filled(const Op& op, const Colour& colour, bool mixes) {
+  std::vector<Op> painted(colour.groups(), op);
+  for (size_t group = 0; group < painted.size(); ++group) colour.paint(painted[group], group);
+  // The fill is not premultiplied: Pillow paints it into the premultiplied image.
+  const bool premultiplies = mixes && has_alpha(mode);
+  if (premultiplies) append(OpId::PREMULTIPLY);
+  append(painted);
+  if (premultiplies) append(OpId::UNPREMULTIPLY);
 }
 
 Reason Draft::crop(int64_t top, int64_t left, int64_t height, int64_t width) {
@@ -140,7 +129,6 @@ Reason Draft::crop_any(int64_t top, int64_t left, int64_t height, int64_t width)
   // Zero stays zero in TO_FLOAT, but not in NORMALIZE.
   const bool zeros = native || stored_ == (floats ? 0 : 1);
   if (!(zeros || inside) || !is_side(height) || !is_side(width)) return decline(Reason::kNumber);
-  bool named = false;
   if (inside && is_tensor()) {
     if (views == pixel_ops()) {
       // Each is a view of the one before.
@@ -150,98 +138,145 @@ Reason Draft::crop_any(int64_t top, int64_t left, int64_t height, int64_t width)
       ++views;
     }
   } else {
-    named = true;
+    name();
     padded_by_torch();
   }
-  append_window(top, left, height, width, {}, named);
+  append(window(top, left, height, width));
   reshape(height, width);
   return Reason::kNone;
 }
 
 Reason Draft::center_crop(int64_t height, int64_t width) {
+  if (!is_side(height) || !is_side(width)) return decline(Reason::kNumber);
   if (height > shape.height || width > shape.width) {
-    const auto rows = static_cast<int>(std::clamp<int64_t>(height - shape.height, 0, kMaxSide));
-    const auto columns = static_cast<int>(std::clamp<int64_t>(width - shape.width, 0, kMaxSide));
-    static constexpr Fill kBlack{Fill::Bytes{}, Fill::Bytes{}, true};
-    const Sides sides{columns / 2, rows / 2, (columns + 1) / 2, (rows + 1) / 2};
-    if (pad(sides, kBlack, std::nullopt) != Reason::kNone) return declined_;
-    channel_last = false;
+    const auto rows = static_cast<int>(std::max<int64_t>(height - shape.height, 0));
+    const auto columns = static_cast<int>(std::max<int64_t>(width - shape.width, 0));
+    // v2 does not make a batch of a tensor first.
+    const bool kept = channel_last && leading == 1;
+    if (pad_any({columns / 2, rows / 2, (columns + 1) / 2, (rows + 1) / 2}, {}, std::nullopt, true) != Reason::kNone) {
+      return declined_;
+    }
+    if (tensor_by_v2()) channel_last = kept;
     if (height == shape.height && width == shape.width) return Reason::kNone;
   }
   return crop(half(shape.height - height), half(shape.width - width), height, width);
 }
 
-bool Draft::torch_pads(Sides sides, PadMode by) const {
+bool Draft::torch_pads(const Sides& sides, PadMode by) const {
+  if ((leading > 1 && !source.v2) || (flat && by == PadMode::kSymmetric)) return false;
   if (by == PadMode::kEdge) return true;
   const int slack = by == PadMode::kReflect ? 1 : 0;
-  return std::min({sides.left, sides.top, sides.right, sides.bottom}) >= 0 &&
-         std::max(sides.left, sides.right) <= shape.width - slack &&
+  return sides.least() >= 0 && std::max(sides.left, sides.right) <= shape.width - slack &&
          std::max(sides.top, sides.bottom) <= shape.height - slack;
 }
 
-Reason Draft::pad(Sides sides, const Fill& fill, Padding by) {
-  if (!native) return decline(Reason::kSamples);
+Reason Draft::pad(const Sides& sides, const Fill& fill, Padding by) { return pad_any(sides, fill, by, false); }
+
+Reason Draft::pad_any(const Sides& sides, const Fill& fill, Padding by, bool plane) {
+  if (tensor_by_v2() && flat && !plane) return decline(Reason::kShape);
+  // In floats, other fills are not what their bytes are.
+  const bool black = fill.is_none() || (fill.is_integer && fill.values[0] == 0);
+  if (!native && !(floats && stored_ == 0 && !by && black)) return decline(Reason::kSamples);
   const auto [left, top, right, bottom] = sides;
   const PlaneSize size{int64_t{shape.height} + top + bottom, int64_t{shape.width} + left + right};
-  const auto far = [](int side) { return !is_place(side); };
-  if (!is_side(size.height) || !is_side(size.width) || far(left) || far(top) || far(right) || far(bottom)) {
+  if (!is_side(size.height) || !is_side(size.width) || !is_place(sides.least()) || !is_place(sides.most())) {
     return decline(Reason::kNumber);
   }
-  if (!by) {
-    return pad_constant(sides, fill, size);
-  }
-  if (is_tensor() && (!fill.pads_tensors || !torch_pads(sides, *by))) return decline(Reason::kNumber);
+  // Some fills are errors, even where they do not show.
+  const bool several = fill.is_sequence && !(source.v2 && fill.values.size() == 1);
+  if (by && (!fill.is_readable || (is_tensor() && several))) return decline(Reason::kNumber);
+  const bool batched = tensor_by_v2() && is_batched();
+  if ((by ? pad_by_samples(sides, *by) : pad_by_colour(sides, fill)) != Reason::kNone) return declined_;
+  // torch's padding gives another memory format to torchvision's batch of a tensor.
+  if (batched) unview();
+  reshape(size.height, size.width);
+  return Reason::kNone;
+}
+
+Reason Draft::pad_by_samples(const Sides& sides, PadMode by) {
+  if (is_tensor() && !torch_pads(sides, by)) return decline(Reason::kNumber);
   const auto cut = [](int side) { return std::min(side, 0); };
-  if (std::min({left, top, right, bottom}) < 0) {
-    const int64_t height = shape.height + cut(top) + cut(bottom), width = shape.width + cut(left) + cut(right);
+  if (sides.least() < 0) {
+    const int64_t height = shape.height + cut(sides.top) + cut(sides.bottom);
+    const int64_t width = shape.width + cut(sides.left) + cut(sides.right);
     if (height <= 0 || width <= 0) return decline(Reason::kNumber);
-    append_window(-cut(top), -cut(left), height, width, {}, false);
+    append(window(-cut(sides.top), -cut(sides.left), height, width));
   }
-  Op op = plain(OpId::PAD, static_cast<uint16_t>(*by));
-  const int added[] = {left, top, right, bottom};
+  Op op = plain(OpId::PAD, static_cast<uint16_t>(by));
+  const int added[] = {sides.left, sides.top, sides.right, sides.bottom};
   std::ranges::transform(added, op.i, [](int side) { return std::max(side, 0); });
   append(op);
-  if (*by == PadMode::kSymmetric) {
+  if (by == PadMode::kSymmetric) {
     channel_last = false;
   } else {
     padded_by_torch();
   }
-  reshape(size.height, size.width);
+  // NumPy has no modes: Pillow guesses one from the shape, and torchvision lets it.
+  if (mode == Mode::kCmyk) mode = Mode::kRgba;
+  if (mode == Mode::kYcbcr || mode == Mode::kHsv) mode = Mode::kRgb;
+  info = Info::kNone;
   return Reason::kNone;
 }
 
-Reason Draft::pad_constant(Sides sides, const Fill& fill, PlaneSize size) {
-  const auto& colour = fill.of(channels());
-  if (!colour || (is_tensor() && !fill.pads_tensors)) return decline(Reason::kNumber);
-  const auto left_of = [](int side, int before, int after) { return side + std::min(before, 0) + std::min(after, 0); };
-  if (source.v2 && is_tensor() &&
-      (left_of(shape.height, sides.top, sides.bottom) < 0 || left_of(shape.width, sides.left, sides.right) < 0)) {
+Reason Draft::pad_by_colour(const Sides& sides, const Fill& fill) {
+  const auto within = [](double limit) { return [=](double value) { return 0 <= value && value < limit; }; };
+  if (tensor_by_v2()) {
+    const auto left_of = [](int side, int before, int after) {
+      return side + std::min(before, 0) + std::min(after, 0);
+    };
+    if (left_of(shape.height, sides.top, sides.bottom) < 0 || left_of(shape.width, sides.left, sides.right) < 0) {
+      return decline(Reason::kNumber);
+    }
+    // Where nothing is added, the axes keep their order, whichever it is.
+    if (sides.most() <= 0 && pixel_ops() == 0 && !channel_last && !source.contiguous) return decline(Reason::kShape);
+    // torch refuses some other numbers, and others wrap around.
+    if (!fill.is_plain || !std::ranges::all_of(fill.values, within(256))) return decline(Reason::kNumber);
+  } else if (is_tensor() && !(fill.is_none() || (fill.is_integer && std::ranges::all_of(fill.values, within(256))))) {
     return decline(Reason::kNumber);
   }
-  append_window(-sides.top, -sides.left, size.height, size.width, *colour, true);
+  const auto colour = fill.bytes(channels());
+  if (!colour) return decline(Reason::kNumber);
+  if (colour->groups() == 1) name();
+  append_filled(
+      window(-sides.top, -sides.left, shape.height + sides.top + sides.bottom, shape.width + sides.left + sides.right),
+      *colour);
   // Where nothing is added, torch copies what is left.
-  if (std::max({sides.left, sides.top, sides.right, sides.bottom}) > 0) padded_by_torch();
-  reshape(size.height, size.width);
+  if (sides.most() > 0) padded_by_torch();
+  if (info == Info::kAll) info = Info::kTransparency;
   return Reason::kNone;
 }
 
-Reason Draft::resize(const Size& size, const Resample& by) {
-  const int filter = by.filter;
-  const auto [height, width] = size.of({shape.height, shape.width});
+Reason Draft::resize(const Size& size, const Resample& by, const Torch& torch) {
   // v2 looks at these first.
-  if (source.v2 && (is_tensor() ? filter == 1 && !by.antialias : by.warns)) return decline(Reason::kNumber);
+  if (source.v2 && (is_tensor() ? by.filter == 1 && !by.antialias : by.warns)) return decline(Reason::kNumber);
+  const auto [height, width] = size.of({shape.height, shape.width});
+  const bool same = height == shape.height && width == shape.width;
+  if (!same && !is_tensor() && by.warns) return decline(Reason::kNumber);
+  return resize(height, width, by, torch);
+}
+
+Reason Draft::resize(int64_t height, int64_t width, const Resample& by, const Torch& torch) {
   if (height == shape.height && width == shape.width) return Reason::kNone;
+  const bool by_v2 = by_torch() && source.v2;
+  if (by_v2 && gaps == pixel_ops() && images == 1) channel_last = false;
   if (!native || !is_side(height) || !is_side(width)) return decline(Reason::kNumber);
+  const int filter = by.filter;
   if (is_tensor()) {
-    if (filter != 0 && !(by.antialias && (filter == 2 || filter == 3))) return decline(Reason::kNumber);
+    if (!is_sampled()) return decline(Reason::kShape);
+    // Without antialiasing torch has other filters.
+    const bool smooth = by.antialias && (filter == 2 || filter == 3 || (filter == 1 && by_v2));
+    if (filter != 0 && !smooth) return decline(Reason::kNumber);
     if (by_torch() && filter != 0) {
-      // torch gives all rows of a single column the values of the first one, mostly; not where v2 asks it to.
-      const bool single = !source.v2 && width == 1 && height != shape.height;
-      if (single || std::max<int64_t>({height, width, shape.height, shape.width}) > kLongest)
+      // torch gives all rows of a single column the values of the first one, mostly; in v2 where there are many
+      // channels.
+      const bool single = width == 1 && (by_v2 ? channels() > kMaxChannels : height != shape.height);
+      if (single || std::max<int64_t>({height, width, shape.height, shape.width}) > kLongest) {
         return decline(Reason::kNumber);
+      }
+      const bool follows = by_v2 ? filter != 2 || torch.follows(Rounding::kBytes)
+                                 : torch.follows(filter == 3 ? Rounding::kBicubic : Rounding::kBilinear);
+      if (!follows) return decline(Reason::kLibrary);
     }
-  } else if (by.warns) {
-    return decline(Reason::kNumber);
   }
   Op op = plain(OpId::RESIZE, static_cast<uint16_t>(filter));
   op.i[0] = static_cast<int32_t>(height);
@@ -251,78 +286,21 @@ Reason Draft::resize(const Size& size, const Resample& by) {
     if (rule == NearestRule::kPillow) name();
     op.id = OpId::NEAREST;
     op.flags = static_cast<uint16_t>(rule);
-  } else if (!by_torch()) {
-    op.flags |= by.flags;
-  } else if (source.v2) {
+    append(op);
+  } else if (by_v2) {
     op.flags |= kShortWeights | kWidthFirst;
-  } else {
+    append(op);
+  } else if (by_torch()) {
     op.id = OpId::TORCH_RESIZE;
+    append(op);
+  } else {
+    if (torch.width_first()) op.flags |= kWidthFirst;
+    if (has_alpha(mode)) append(OpId::PREMULTIPLY);
+    append(op);
+    if (has_alpha(mode)) append(OpId::UNPREMULTIPLY);
   }
-  if (!source.v2 || !by_torch()) {
-    padded_by_torch();
-  } else if (gaps == pixel_ops()) {
-    channel_last = false;
-  }
-  append(op);
+  if (!by_v2) padded_by_torch();
   reshape(height, width);
-  return Reason::kNone;
-}
-
-bool Draft::warps(int filter, const Fill& fill) const {
-  // What torch samples is Python's to prepare.
-  return native && !is_tensor() && is_sampler(filter) && fill.of(channels()).has_value();
-}
-
-Reason Draft::rotate(double angle, int filter, bool expand, std::optional<Vec2> center, const Fill& fill) {
-  if (!native || is_tensor() || !fill.of(channels())) return decline(Reason::kNumber);
-  // The shortcuts of Image.rotate (Pillow, Image.py), whatever the interpolation.
-  angle = python_modulo(angle, 360.0);
-  if (!center) {
-    if (angle == 0) {
-      copied = true;
-      return Reason::kNone;
-    }
-    if (angle == 180 || ((angle == 90 || angle == 270) && (expand || shape.width == shape.height))) {
-      append_named(plain(OpId::ROT90, static_cast<uint16_t>(angle / 90)));
-      if (angle != 180) reshape(shape.width, shape.height);
-      return Reason::kNone;
-    }
-  }
-  if (!warps(filter, fill)) return decline(Reason::kNumber);
-  const auto rotated = rotation({shape.height, shape.width}, angle, expand, center);
-  if (!rotated || !is_side(rotated->size.height) || !is_side(rotated->size.width)) return decline(Reason::kNumber);
-  append(warp(OpId::AFFINE, rotated->size, filter, rotated->map.numbers, *fill.of(channels())));
-  reshape(rotated->size.height, rotated->size.width);
-  return Reason::kNone;
-}
-
-Reason Draft::affine(double angle, Vec2 translate, double scale, Vec2 shear, int filter, std::optional<Vec2> center,
-                     const Fill& fill) {
-  if (!(scale > 0) || !warps(filter, fill)) return decline(Reason::kNumber);
-  const Vec2 middle{shape.width * 0.5, shape.height * 0.5};
-  const AffineMatrix map = inverse_affine(center.value_or(middle), angle, translate, scale, shear);
-  if (!map.finite()) return decline(Reason::kNumber);
-  const Fill::Bytes& colour = *fill.of(channels());
-  if (!map.is_shift()) {
-    append(warp(OpId::AFFINE, {shape.height, shape.width}, filter, map.numbers, colour));
-    return Reason::kNone;
-  }
-  // Every position is the centre of a pixel, exactly, so both neighbours that Pillow mixes have the weights 1 and 0,
-  // and truncation takes nothing away: each mode copies pixels.
-  if (!(std::abs(map.numbers[5]) <= kMaxSide && std::abs(map.numbers[2]) <= kMaxSide)) return decline(Reason::kNumber);
-  const auto top = static_cast<int64_t>(map.numbers[5]), left = static_cast<int64_t>(map.numbers[2]);
-  if (top == 0 && left == 0) {
-    copied = true;
-    return Reason::kNone;
-  }
-  append_window(top, left, shape.height, shape.width, colour, true);
-  return Reason::kNone;
-}
-
-Reason Draft::perspective(const double (&coefficients)[8], int filter, const Fill& fill) {
-  const bool finite = std::ranges::all_of(coefficients, [](double number) { return std::isfinite(number); });
-  if (!finite || !warps(filter, fill)) return decline(Reason::kNumber);
-  append(warp(OpId::PERSPECTIVE, {shape.height, shape.width}, filter, coefficients, *fill.of(channels())));
   return Reason::kNone;
 }
 

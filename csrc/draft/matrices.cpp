@@ -42,7 +42,8 @@ double python_modulo(double number, double divisor) {
   return rest < 0 ? rest + divisor : rest;
 }
 
-std::optional<Rotated> rotation(PlaneSize image, double angle, bool expand, std::optional<Vec2> center) {
+std::optional<Rotated> rotation(PlaneSize image, double angle, bool expand, std::optional<Vec2> center,
+                                std::optional<PlaneSize> size) {
   const auto width = static_cast<double>(image.width), height = static_cast<double>(image.height);
   const Vec2 middle = center ? *center : Vec2{width / 2, height / 2};
   const double turn = -radians(angle);
@@ -67,7 +68,7 @@ std::optional<Rotated> rotation(PlaneSize image, double angle, bool expand, std:
     constexpr double kMost = 1ll << 40;
     const double rows = spanned(y), columns = spanned(x);
     if (!(rows < kMost && columns < kMost)) return std::nullopt;
-    result = {static_cast<int64_t>(rows), static_cast<int64_t>(columns)};
+    result = size.value_or(PlaneSize{static_cast<int64_t>(rows), static_cast<int64_t>(columns)});
     // The growth is shared by both sides: shift the output by half of it.
     const double shift_x = -static_cast<double>(result.width - image.width) / 2.0;
     const double shift_y = -static_cast<double>(result.height - image.height) / 2.0;
@@ -93,6 +94,40 @@ AffineMatrix inverse_affine(Vec2 center, double angle, Vec2 translate, double sc
   const double m2 = zero + (m0 * back_x + m1 * back_y) + center.x;
   const double m5 = zero + (m3 * back_x + m4 * back_y) + center.y;
   return {{m0, m1, m2, m3, m4, m5}};
+}
+
+AffineMatrix v2_inverse_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear) {
+  const double to_x = center.x + translate.x, to_y = center.y + translate.y;
+  const double turn = radians(angle), shear_x = radians(shear.x), shear_y = radians(shear.y);
+  const double cos_y = cosine(shear_y), tan_x = std::tan(shear_x);
+  const double a = cosine(turn - shear_y) / cos_y;
+  const double b = -(a * tan_x + sine(turn));
+  const double c = sine(turn - shear_y) / cos_y;
+  const double d = cosine(turn) - c * tan_x;
+  // The rotation and the shear have determinant 1.
+  AffineMatrix back{{d / scale, -b / scale, 0.0, -c / scale, a / scale, 0.0}};
+  back.numbers[2] += center.x - back.numbers[0] * to_x - back.numbers[1] * to_y;
+  back.numbers[5] += center.y - back.numbers[3] * to_x - back.numbers[4] * to_y;
+  return back;
+}
+
+std::optional<PlaneSize> sure_size_around(const AffineMatrix& map, PlaneSize image) {
+  const auto width = static_cast<double>(image.width), height = static_cast<double>(image.height);
+  const auto spanned = [=](const double* row, double half) -> std::optional<int64_t> {
+    const double reach = std::abs(row[0]) * width * 0.5 + std::abs(row[1]) * height * 0.5;
+    const double low = row[2] - reach + half, high = row[2] + reach + half;
+    // Six roundings of sums below this one, and a grain.
+    const double slack = 2e-4 + (reach + std::abs(row[2]) + half) * 0x1p-20;
+    for (const double value : {low, high}) {
+      const double rest = value - std::floor(value);
+      // Neither is a number that is not finite.
+      if (!(std::abs(value) < 1e6 && slack < rest && rest < 1.0 - slack)) return std::nullopt;
+    }
+    return static_cast<int64_t>(std::ceil(high) - std::floor(low));
+  };
+  const auto rows = spanned(map.numbers + 3, height * 0.5), columns = spanned(map.numbers, width * 0.5);
+  if (!rows || !columns) return std::nullopt;
+  return PlaneSize{*rows, *columns};
 }
 
 }  // namespace fastaug

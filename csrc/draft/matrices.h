@@ -35,12 +35,20 @@ struct Rotated {
 double python_modulo(double number, double divisor);
 
 // Image.rotate (Pillow, Image.py), for a finite angle in degrees that is no shortcut of it. With `expand` all of the
-// image is in the result. Nothing where a number of the map is not finite.
-std::optional<Rotated> rotation(PlaneSize image, double angle, bool expand, std::optional<Vec2> center);
+// image is in the result, which has Pillow's size or another. Nothing where a number of the map is not finite.
+std::optional<Rotated> rotation(PlaneSize image, double angle, bool expand, std::optional<Vec2> center,
+                                std::optional<PlaneSize> size = std::nullopt);
 
 // torchvision's _get_inverse_affine_matrix: clockwise rotation, scale and shear about `center`, then a shift. Angles
 // are in degrees. With t the translation, c the centre and A rotation times shear (determinant 1), the map is A^-1 /
 // scale * (p - c - t) + c.
 AffineMatrix inverse_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear);
+
+// The same with the roundings of torchvision.transforms.v2.
+AffineMatrix v2_inverse_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear);
+
+// The size of the rectangle around an image that is mapped back by `map`, both in pixels from their centres. Nothing
+// where torchvision's float32 might round to another.
+std::optional<PlaneSize> sure_size_around(const AffineMatrix& map, PlaneSize image);
 
 }  // namespace fastaug

@@ -53,7 +53,7 @@ class Drafter {
     if (!op) return decline();
     draft_.normalize({*op}, false);
   }
-  void operator()(const steps::Resize& step) { draft_.resize(step.size, step.by); }
+  void operator()(const steps::Resize& step) { draft_.resize(step.size, step.by, torch_); }
   void operator()(const steps::CenterCrop& step) { draft_.center_crop(step.height, step.width); }
   void operator()(const steps::Pad& step) { draft_.pad(step.sides, step.fill, step.mode); }
 
@@ -127,11 +127,11 @@ class Drafter {
       left = (width - sides[0]) >> 1;
     }
     draft_.crop(top, left, sides[1], sides[0]);
-    if (!draft_.declined()) draft_.resize(step.size, step.by);
+    if (!draft_.declined()) draft_.resize(step.size, step.by, torch_);
   }
 
   void operator()(const steps::RandomRotation& step) {
-    draft_.rotate(from(step.degrees), step.filter, step.expand, step.center, step.fill);
+    draft_.rotate(from(step.degrees), step.by, step.expand, step.center, step.fill, torch_);
   }
 
   void operator()(const steps::RandomAffine& step) {
@@ -145,7 +145,7 @@ class Drafter {
     Vec2 shear;
     if (step.shear_x) shear.x = from(*step.shear_x);
     if (step.shear_y) shear.y = from(*step.shear_y);
-    draft_.affine(angle, shift, scale, shear, step.filter, step.center, step.fill);
+    draft_.affine(angle, shift, scale, shear, step.by, step.center, step.fill, torch_);
   }
 
   void operator()(const steps::RandomPerspective& step) {
@@ -153,7 +153,6 @@ class Drafter {
     const int64_t height = draft_.height(), width = draft_.width();
     const auto slack_x = static_cast<int64_t>(step.distortion_scale * static_cast<double>(width / 2));
     const auto slack_y = static_cast<int64_t>(step.distortion_scale * static_cast<double>(height / 2));
-    if (!draft_.warps(step.filter, step.fill)) return decline();
     // One after the other: x and y of the top left, top right, bottom right and bottom left.
     int64_t ends[4][2];
     ends[0][0] = from(0, slack_x + 1);
@@ -166,7 +165,7 @@ class Drafter {
     ends[3][1] = from(height - slack_y - 1, slack_y + 1);
     double coefficients[8];
     torch_.perspective({height, width}, ends, coefficients);
-    draft_.perspective(coefficients, step.filter, step.fill);
+    draft_.perspective(coefficients, step.by, step.fill, torch_);
   }
 
   void operator()(const steps::ColorJitter& step) {
@@ -209,10 +208,7 @@ class Drafter {
 
   void operator()(const steps::GaussianBlur& step) {
     const double sigma = from(step.sigma);
-    if (!draft_.blurs(step.kernel_width, step.kernel_height)) return decline();
-    const auto op = torch_.blur(step.kernel_width, step.kernel_height, sigma, draft_.shape);
-    if (!op) return decline();
-    draft_.blur(*op);
+    draft_.gaussian_blur({step.kernel_width, step.kernel_height, {sigma, sigma}}, torch_);
   }
 
   void operator()(const steps::RandomErasing& step) {
@@ -324,7 +320,7 @@ class Drafter {
   // An op of a policy, as `how` samples.
   void apply(const auto& how, const steps::PolicyOp& op, double magnitude) {
     const auto map = [&](Vec2 translate, Vec2 shear, std::optional<Vec2> center) {
-      draft_.affine(0, translate, 1, shear, how.filter, center, how.fill);
+      draft_.affine(0, translate, 1, shear, how.by, center, how.fill, torch_);
     };
     switch (op.effect) {
       case steps::Effect::kIdentity:
@@ -342,7 +338,7 @@ class Drafter {
         map({0, shift(op, magnitude, draft_.height())}, {}, std::nullopt);
         break;
       case steps::Effect::kRotate:
-        draft_.rotate(magnitude, how.filter, false, std::nullopt, how.fill);
+        draft_.rotate(magnitude, how.by, false, std::nullopt, how.fill, torch_);
         break;
       case steps::Effect::kBrightness:
       case steps::Effect::kColor:

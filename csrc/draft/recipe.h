@@ -67,7 +67,7 @@ struct RandomResizedCrop {
 };
 struct RandomRotation {
   Range degrees;
-  int filter;
+  Resample by;
   bool expand;
   std::optional<Vec2> center;
   Fill fill;
@@ -76,14 +76,14 @@ struct RandomAffine {
   Range degrees;
   std::optional<Vec2> translate;  // shares of the sides
   std::optional<Range> scale, shear_x, shear_y;
-  int filter;
+  Resample by;
   std::optional<Vec2> center;
   Fill fill;
 };
 struct RandomPerspective {
   double distortion_scale;
   float p;
-  int filter;
+  Resample by;
   Fill fill;
 };
 struct ColorJitter {
@@ -141,13 +141,13 @@ struct PolicyOp {
 struct RandomOps {
   std::vector<PolicyOp> ops;
   int64_t count;
-  int filter;
+  Resample by;
   Fill fill;
 };
 // AutoAugment: the two ops of any of the policies.
 struct RandomPolicy {
   std::vector<std::array<PolicyOp, 2>> policies;
-  int filter;
+  Resample by;
   Fill fill;
 };
 // The others in a row, in random order, and one of them by its weight.

@@ -13,12 +13,12 @@ from fastaug import _C
 from fastaug._draft import finish
 from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.traced import TracedCore
-from fastaug._fallback import color, rounding, warp
+from fastaug._fallback import color, warp
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
-from fastaug._program import arguments, checks, placed
+from fastaug._program import checks, placed
 from fastaug._program.borrow import is_interleaved
 from fastaug._program.eager import compiling, is_plain_memory, keeps_its_samples, level, modes, recording
 from fastaug._program.job import Job
@@ -155,9 +155,6 @@ class DraftBase:
         **vars(color),
         **vars(warp),
     }
-
-    #: The most leading dimensions of a batch that torchvision takes in filters, histograms, paddings and warps.
-    _most_leading: ClassVar[int] = 1
 
     #: Whether the core reads float tensors.
     _reads_floats: ClassVar[bool] = True
@@ -508,6 +505,3 @@ class DraftBase:
             "An ndarray image should be uint8 of shape (height, width) or (height, width, channels), "
             f"got {self.image.dtype} of shape {self.image.shape}"
         )
-
-
-_C.help_drafts(arguments.real, arguments.whole, rounding.follows, torch.get_default_dtype, torch.float32)

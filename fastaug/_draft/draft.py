@@ -13,13 +13,17 @@ from typing import Any
 import numpy as np
 import torch
 
+from fastaug import _C
 from fastaug._draft.color import ColorDraft
 from fastaug._draft.filter import FilterDraft
 from fastaug._draft.geometry import GeometryDraft
+from fastaug._draft.libraries import FUNCTIONS
 from fastaug._draft.pillow import PillowDraft
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._program import arguments, ops
 from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
+
+_C.help_drafts(FUNCTIONS)
 
 #: The modes for tensors and arrays, by their number of channels. The first is the default.
 MODES_OF = {1: ("L",), 2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK")}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 
@@ -13,7 +12,7 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.draws import drawn_from
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._fallback import v2
-from fastaug._program import arguments, checks, ops
+from fastaug._program import checks, ops
 from fastaug._program.kinds import ARRAY, OTHER, PIL_IMAGE, TENSOR
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -23,9 +22,6 @@ class LeafColor(Draft):
     """A draft's methods for colours, filters and conversions that differ in v2."""
 
     __slots__ = ()
-
-    _half_kernel: ClassVar[staticmethod[[int, float], list[float]]] = staticmethod(arguments.v2_half_kernel)
-    _most_leading: ClassVar[int] = sys.maxsize
 
     to_rgb = rule("to_rgb")
 

@@ -12,14 +12,11 @@ from typing import Any
 import torch
 
 from fastaug._draft.draft import Draft
-from fastaug._draft.geometry import _LONGEST, _MAX_SIDE, _NEAREST_RULES, _PILLOW, _SAMPLERS
+from fastaug._draft.geometry import FILTERS
 from fastaug._draft.interpolation import InterpolationMode
-from fastaug._program import arguments, checks, matrices, ops, resizing, v2_arguments
+from fastaug._program import arguments, checks, matrices, v2_arguments
 from fastaug._program.borrow import is_interleaved
 from fastaug._program.kinds import TENSOR
-
-# Pillow's numbers of the filters that there are for tensors: Lanczos, bilinear, bicubic.
-_FILTERS = (1, 2, 3)
 
 
 class LeafGeometry(Draft):
@@ -40,7 +37,7 @@ class LeafGeometry(Draft):
             row, pixel = image.stride()[-2:]
             core.wide_pixels = pixel != core.bands
             wide_rows = row != core.bands * core.width and core.height > 1
-            if self._is_one() and (wide_rows or (core.wide_pixels and core.width > 1)):
+            if math.prod(core.lead) == 1 and (wide_rows or (core.wide_pixels and core.width > 1)):
                 core.gaps = 0
 
     def _need_channels(self) -> None:
@@ -48,111 +45,37 @@ class LeafGeometry(Draft):
         if self.core.flat or not self.core.bands:
             checks.need_channels(self.image)
 
-    def _has_order(self) -> bool:
-        """Return whether the axes of the tensor lie in one of the two orders that the core writes."""
-        return bool(self.core.count) or self.core.channel_last or self.image.is_contiguous()
-
-    def _is_one(self) -> bool:
-        return not self.core.lead or math.prod(self.core.lead) == 1
-
-    def _is_batched(self) -> bool:
-        """Return whether torch's padding gives another memory format to torchvision's batch of the tensor."""
-        return self.core.channel_last and (len(self.core.lead) > 1 or self.core.lead == (1,))
-
     def center_crop(self, size: Any) -> None:
         """Cut out the middle, of (height, width), with zeros around it if the image is too small."""
-        height, width = size
         if self.core.kind != TENSOR:
             super().center_crop(size)
-            return
-        if not self.core.native:
-            self._eager("center_crop", height, width)
-            return
-        rows, columns = max(height - self.core.height, 0), max(width - self.core.width, 0)
-        if rows or columns:
-            # torchvision does not make a batch of it first.
-            kept = self.core.channel_last and len(self.core.lead) == 1
-            self.pad((columns // 2, rows // 2, (columns + 1) // 2, (rows + 1) // 2), 0, "constant", flat=self.core.flat)
-            self.core.channel_last = kept
-            if (height, width) == (self.core.height, self.core.width):
-                return
-        self.crop(*v2_arguments.central_corner(height, width, (self.core.height, self.core.width)), height, width)
+        elif self.core.center_crop(*size):
+            self._eager("center_crop", *size)
 
-    def pad(self, padding: Any, fill: Any, padding_mode: str, flat: bool = False) -> None:
-        """Add left, top, right and bottom, or cut off. Take a plane only if `flat`."""
+    def pad(self, padding: Any, fill: Any, padding_mode: str) -> None:
+        """Add left, top, right and bottom, or cut off."""
         if self.core.kind != TENSOR:
             super().pad(padding, fill, padding_mode)
-            return
-        if (self.core.flat and not flat) or not self.core.bands:
+        elif self.core.pad(padding, fill, padding_mode):
             self._need_channels()
-        if fill is None:
-            fill = 0
-        elif not isinstance(fill, (int, float)) and len(fill) == 1:
-            fill = fill[0]
-        colour: Any = fill
-        if not isinstance(fill, (int, float)):
-            if padding_mode != "constant":
+            if fill is None:
+                fill = 0
+            elif not isinstance(fill, (int, float)) and len(fill) == 1:
+                fill = fill[0]
+            if not isinstance(fill, (int, float)) and padding_mode != "constant":
                 raise ValueError(f"Padding mode '{padding_mode}' is not supported if fill is not scalar, got {fill!r}")
-            colour = fill if len(fill) == self.core.channels else None
-        box = arguments.whole_sides(padding)
-        if self.core.native and box is not None and colour is not None:
-            batched = self.core.channel_last and self._is_batched()
-            if self._pad_natively(box, colour, padding_mode):
-                if batched:
-                    self.core.unview()
-                return
-        self._eager("pad", padding, fill, padding_mode)
-
-    def _torch_frames(self, box: tuple[int, int, int, int], fill: Any) -> bool:
-        """Return whether the core frames as torch does with a number, or one for each channel, cut to integers."""
-        left, top, right, bottom = box
-        if min(box) < 0 and (
-            self.core.height + min(top, 0) + min(bottom, 0) < 0 or self.core.width + min(left, 0) + min(right, 0) < 0
-        ):
-            return False
-        if max(box) <= 0 and not self._has_order():
-            return False
-        # torch refuses some other numbers, and others wrap around.
-        if isinstance(fill, (int, float)):
-            return 0 <= fill < 256
-        return all(isinstance(value, (int, float)) and 0 <= value < 256 for value in fill)
+            self._eager("pad", padding, fill, padding_mode)
 
     def resize(self, size: Any, interpolation: Any, max_size: int | None, antialias: bool | None) -> None:
-        name, is_tensor = interpolation._name_, self.core.kind == TENSOR
-        number = _PILLOW[name]
-        if is_tensor:
+        if self.core.kind == TENSOR:
             self._need_channels()
-            if number == 1 and not antialias:
+            if interpolation is InterpolationMode.LANCZOS and not antialias:
                 raise ValueError("InterpolationMode.LANCZOS requires antialias=True")
         elif antialias is False:
             checks.warn_antialias()
         height, width = v2_arguments.resized_size(self.core.height, self.core.width, size, max_size)
-        if height == self.core.height and width == self.core.width:
-            return
-        if not self.by_torch:
-            super().resize([height, width], interpolation, None, True)
-            return
-        smooth = number in _FILTERS
-        native = self.core.native and (bool(antialias) if smooth else name in _NEAREST_RULES)
-        if type(height) is not int or type(width) is not int:
-            rows, columns = arguments.whole(height), arguments.whole(width)
-            native = native and rows is not None and columns is not None
-            height, width = (height, width) if rows is None or columns is None else (rows, columns)
-        if native and smooth:
-            # torch gives all rows of a single column of many channels the values of the first one.
-            single = self.core.channels > 4 and width == 1
-            native = not single and max(height, width, self.core.height, self.core.width) <= _LONGEST
-            native = native and (number != 2 or resizing.in_bytes())
-        if self.core.channel_last and self.core.gaps == self.core.count and self._is_one():
-            self.core.channel_last = False
-        if not (native and 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
-            self._eager("resize", height, width, number, interpolation.value, antialias)
-            return
-        if smooth:
-            self.core.append(ops.v2_resize(height, width, number))
-        else:
-            self.core.append(ops.nearest(height, width, _NEAREST_RULES[name]))
-        self.core.height, self.core.width = height, width
+        if height != self.core.height or width != self.core.width:
+            self._resize_to(height, width, interpolation, antialias if self.by_torch else True)
 
     def resized_crop(
         self, top: int, left: int, height: int, width: int, size: Any, interpolation: Any, antialias: bool | None
@@ -166,6 +89,8 @@ class LeafGeometry(Draft):
     def rotate(self, angle: float, interpolation: Any, expand: bool, center: Sequence[float] | None, fill: Any) -> None:
         if not self.by_torch:
             super().rotate(angle, interpolation, expand, center, fill)
+            return
+        if not self.core.rotate(angle, *FILTERS[interpolation._name_], expand, center, fill):
             return
         angle = angle % 360
         if (
@@ -199,12 +124,13 @@ class LeafGeometry(Draft):
         center: Sequence[float] | None,
     ) -> None:
         shear = arguments.checked_shear(angle, translate, scale, shear, center)
+        number, exact = FILTERS[interpolation._name_]
+        if not self.core.affine(angle, translate, scale, shear, number, exact, center, fill):
+            return
         matrix = self._matrix(float(angle), translate, scale, shear, center)
         if self.by_torch:
             self._map_by_torch(matrix, (self.core.height, self.core.width), interpolation, fill)
-            return
-        number = _PILLOW[interpolation._name_]
-        if not (self.core.native and self._warp_natively(ops.affine, matrix, number, interpolation.value, fill)):
+        else:
             self._eager("affine_map", matrix, number, interpolation.value, fill)
 
     def _matrix(
@@ -227,33 +153,25 @@ class LeafGeometry(Draft):
     def _map_by_torch(
         self, matrix: Sequence[float], size: tuple[int, int], interpolation: InterpolationMode, fill: Any
     ) -> None:
-        mode_name = interpolation.value
-        self._check_warp(mode_name, fill)
-        if not (self.core.native and self._sample_by_torch(ops.torch_affine, matrix, size, mode_name, fill)):
-            self._eager("affine_map", matrix, _PILLOW[interpolation._name_], mode_name, fill, size)
+        self._check_warp(interpolation.value, fill)
+        number, _ = FILTERS[interpolation._name_]
+        self._eager("affine_map", matrix, number, interpolation.value, fill, size)
 
     def _check_warp(self, mode_name: str, fill: Any) -> None:
         if isinstance(fill, (tuple, list)) and self.core.flat and self.core.source == TENSOR:
             raise IndexError(f"A fill of {len(fill)} numbers needs channels, got shape {tuple(self.image.shape)}")
         self._need_channels()
         v2_arguments.check_fill(fill, self.core.channels)
-        if mode_name not in _SAMPLERS:
+        if mode_name not in ("nearest", "bilinear"):
             raise ValueError(f"Interpolation mode '{mode_name}' is unsupported with Tensor input")
 
     def project(self, coefficients: Sequence[float], interpolation: InterpolationMode, fill: Any) -> None:
         """A perspective, by the eight numbers of a map from output to input."""
-        mode_name = interpolation.value
-        number = _PILLOW[interpolation._name_]
-        if self.by_torch:
-            self._check_warp(mode_name, fill)
-            size = self.core.height, self.core.width
-            done = self.core.native and self._sample_by_torch(
-                ops.torch_perspective, coefficients, size, mode_name, fill
-            )
-        else:
-            done = self.core.native and self._warp_natively(ops.perspective, coefficients, number, mode_name, fill)
-        if not done:
-            self._eager("perspective", coefficients, number, mode_name, fill)
+        number, exact = FILTERS[interpolation._name_]
+        if self.core.perspective(coefficients, number, exact, fill):
+            if self.by_torch:
+                self._check_warp(interpolation.value, fill)
+            self._eager("perspective", coefficients, number, interpolation.value, fill)
 
     def elastic_transform(self, displacement: Any, interpolation: Any, fill: Any) -> None:
         if self.core.kind == TENSOR and self.core.height and self.core.width:

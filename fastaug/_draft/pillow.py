@@ -19,8 +19,9 @@ from PIL import Image, ImageColor, ImageOps
 from fastaug._draft.base import ALPHA_MODES, TOO_MANY_PIXELS
 from fastaug._draft.color import ColorDraft
 from fastaug._draft.filter import FilterDraft
-from fastaug._draft.geometry import _MAX_SIDE, RESIZE_FLAGS, GeometryDraft
+from fastaug._draft.geometry import RESIZE_FLAGS, GeometryDraft
 from fastaug._fallback import pillow as pillow_fallback
+from fastaug._fallback import rounding
 from fastaug._program import matrices, ops
 from fastaug._program.kinds import ENCODED, PIL_IMAGE
 
@@ -30,6 +31,9 @@ _BLURRED_MODES = ("L", "LA", "RGB", "RGBA", "CMYK")
 _PASSES = 3
 #: Radii that the core takes. A larger one of GaussianBlur gives a larger one of a box.
 _MOST_RADIUS = 1 << 19
+
+# The longest side of an image.
+_MAX_SIDE = 1 << 29
 
 _NEAREST, _LANCZOS, _BILINEAR, _BICUBIC = 0, 1, 2, 3
 #: Filters that the core has; Pillow may have more.
@@ -137,7 +141,8 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         if alone:
             self.core.append_named(*added)
         else:
-            self._append(*added)
+            for op in added:
+                self.core.append(op)
         self.core.copied = True
 
     # Filters.
@@ -372,7 +377,10 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         coefficients = None
         number = _index(resample)
         drawn = (
-            self.core.native and number in _WARP_FILTERS and isinstance(size, (list, tuple)) and self._warps_natively()
+            self.core.native
+            and number in _WARP_FILTERS
+            and isinstance(size, (list, tuple))
+            and rounding.follows("warps")
         )
         if drawn and sides is not None and isinstance(method, int):
             coefficients = _coefficients(method, data, sides)

@@ -22,6 +22,7 @@ from fastaug._draft.outline import Outline
 from fastaug._draft.recipe import Book, recipe_of
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Recording, Replaying
+from fastaug._draft.through import draft_through
 from fastaug._image.encoded import is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
@@ -180,9 +181,7 @@ class Pipeline:
             result = self._at_once(img)
             if result is not NotImplemented:
                 return result
-        draft = TransformDraft(img, self._call)
-        if draft.device is not None:
-            draft.call = self._call_on_device(draft.call)
+        draft = self._drafted(img, self._call)
         try:
             self._draft_all(draft)
             return draft.finish()
@@ -206,15 +205,28 @@ class Pipeline:
         book.renew(self)
         return NotImplemented
 
+    def _through(self, img: Any, transforms: Sequence[Any], last: bool) -> Any:
+        """Return the result of some of the transforms: the user's, or else what user code gets."""
+        draft = self._drafted(img, self._call)
+        try:
+            draft_through(transforms, draft)
+            return self._delivered(draft) if last else draft.handed()
+        finally:
+            draft.call.draws.release()
+
+    def _drafted(self, img: Any, call: Call) -> TransformDraft:
+        draft = TransformDraft(img, call)
+        if draft.device is not None:
+            draft.call = self._call_on_device(draft.call)
+        return draft
+
     def _recipe(self) -> Any:
         """Return the recipe by which the core can do a call, or None."""
         return recipe_of(self, self.transforms)
 
     def _run(self, img: Any, call: Call) -> Any:
         """Return the result of a call of the pipeline with other settings."""
-        draft = TransformDraft(img, call)
-        if draft.device is not None:
-            draft.call = self._call_on_device(draft.call)
+        draft = self._drafted(img, call)
         try:
             self._draft_all(draft)
             return self._delivered(draft)

@@ -8,21 +8,16 @@ for anything that may be an error or a warning.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from torch import nn
 
 from fastaug import _C
-from fastaug._draft.draws import TorchDraws
-from fastaug._draft.filter import is_width
-from fastaug._draft.geometry import RESIZE_FLAGS
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
 from fastaug._draft.through import step_of
 from fastaug._draft.written import CALL_HOOKS, global_hooks, global_pre_hooks
-from fastaug._fallback import rounding
-from fastaug._program import arguments, convolution, matrices, ops, pil, resizing
+from fastaug._program import arguments, ops, pil
 from fastaug._program.job import DTYPES
 
 #: The name of a step, and its settings in the order of csrc/bind/steps.cpp.
@@ -30,18 +25,6 @@ Packed = tuple[Any, ...]
 
 # The attributes of every module. Only its hooks are watched.
 _OF_MODULES = frozenset(vars(nn.Module()))
-
-# Results of steps that Pillow or torch may round in another way (rounding.follows).
-_WARPS, _BLENDS = ("warps", "warps of tensors"), ("blends", "colours")
-_LIBRARIES = {
-    "ColorJitter": _BLENDS,
-    "Sharpness": _BLENDS,
-    "RandomRotation": _WARPS,
-    "RandomAffine": _WARPS,
-    "RandomPerspective": _WARPS,
-    "RandomOps": _WARPS + _BLENDS,
-    "RandomPolicy": _WARPS + _BLENDS,
-}
 
 # The number of Python's calls between two tries to make a recipe, at first and at most.
 _SOON, _LATE = 4, 1 << 10
@@ -112,25 +95,14 @@ def size(value: Any, most: Any = None) -> tuple[int, int, int]:
     return 0, side, most or 0
 
 
-def resampling(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool, bool]:
-    """Return the number of a filter, flags of a resize, and how tensors are sampled."""
-    filter_number = pillow_filter(interpolation)
+def resampling(interpolation: Any, antialias: Any = None) -> tuple[int, bool, bool, bool]:
+    """Return the number of a filter, if it is "nearest-exact", and how tensors are sampled."""
+    if type(interpolation) is not InterpolationMode:
+        raise NoRecipe
     if antialias is not None:
         truth(antialias)
     exact = interpolation is InterpolationMode.NEAREST_EXACT
-    return filter_number, RESIZE_FLAGS, exact, bool(antialias), antialias is False
-
-
-def resampling_as_v1(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool, bool]:
-    """Return the same, but leave tensors to torch where the core does not add as torch does."""
-    number, flags, exact, smooth, warns = resampling(interpolation, antialias)
-    return number, flags, exact, smooth and (number not in (2, 3) or resizing.follows(number == 3)), warns
-
-
-def pillow_filter(interpolation: Any) -> int:
-    if type(interpolation) is not InterpolationMode:
-        raise NoRecipe
-    return pil_modes_mapping[interpolation]
+    return pil_modes_mapping[interpolation], exact, bool(antialias), antialias is False
 
 
 def centre(value: Any) -> tuple[float, float] | None:
@@ -140,13 +112,14 @@ def centre(value: Any) -> tuple[float, float] | None:
     return float(number(x)), float(number(y))
 
 
-def filling(fill: Any) -> tuple[bytes | None, bytes | None, bool]:
-    """Return the colour outside images of one channel, and of three, and whether torch pads with it."""
+def filling(fill: Any) -> Any:
+    """Return the colour outside images unchanged."""
     if fill is not None and type(fill) not in (int, float):
-        for value in sequence(fill, 1, 3):
+        if type(fill) not in (list, tuple):
+            raise NoRecipe
+        for value in fill:
             number(value)
-    plain = fill is None or (type(fill) is int and 0 <= fill <= 255)
-    return arguments.fill_bytes(fill, 1), arguments.fill_bytes(fill, 3), plain
+    return fill
 
 
 def sides(padding: Any) -> tuple[int, int, int, int]:
@@ -175,8 +148,7 @@ def packed(transform: Any) -> Packed:
     """Return the settings of a transform of this package.
 
     Raises:
-        NoRecipe: the class or a setting is unknown to recipes, the transform is patched or has hooks, or a library
-            rounds in another way.
+        NoRecipe: the class or a setting is unknown to recipes, or the transform is patched or has hooks.
     """
     cls = type(transform)
     pack = cls.__dict__.get("_packed")
@@ -185,20 +157,7 @@ def packed(transform: Any) -> Packed:
     own = getattr(cls, "_own_params", None)
     if own is not None and transform.get_params is not own:
         raise NoRecipe
-    return agreed(pack(transform))
-
-
-def agreed(told: Packed) -> Packed:
-    """Return the settings of a transform if the libraries that it replaces round as the core does.
-
-    Raises:
-        NoRecipe: one of them rounds in another way.
-    """
-    kind = told[0]
-    names = _LIBRARIES.get(told[1] if kind == "RandomAdjustment" else kind, ())
-    if not all(map(rounding.follows, names)):
-        raise NoRecipe
-    return told
+    return pack(transform)  # type: ignore[no-any-return]
 
 
 def several(transforms: Any, pack: Callable[[Any], Packed] = packed) -> tuple[Packed, ...]:
@@ -223,6 +182,8 @@ def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
         if type(several) is list:
             lists.append((several, tuple(several)))
         for transform in several:
+            if "_packed" not in type(transform).__dict__:
+                continue  # user code, which is called as it is
             own = vars(transform)
             module = isinstance(transform, nn.Module)
             names = tuple(name for name in own if not (module and name in _OF_MODULES))
@@ -244,34 +205,8 @@ def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
     return tuple(objects), tuple(lists), tuple(empty)
 
 
-def blur(
-    half_kernel: Callable[[int, float], list[float]],
-    kernel_width: int,
-    kernel_height: int,
-    sigma: float,
-    shape: tuple[int, int, int],
-) -> bytes | None:
-    """Return the op BLUR of an image of (channels, height, width)."""
-    if not is_width(sigma):
-        return None
-    channels, height, width = shape
-    fused = convolution.fuses(1, channels, height, width, (kernel_width, kernel_height))
-    if fused is None:
-        return None
-    across = half_kernel(kernel_width, sigma)
-    down = across if kernel_width == kernel_height else half_kernel(kernel_height, sigma)
-    return ops.blur(across, down, fused)
-
-
 # The original, before user code can replace it.
 _RUN = _C.run
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "exp": TorchDraws.exp,
-    "blur": partial(blur, arguments.half_kernel),
-    "perspective": matrices.perspective_coefficients,
-}
 
 
 class Family(NamedTuple):
@@ -279,20 +214,18 @@ class Family(NamedTuple):
 
     #: Returns the settings of a transform.
     pack: Callable[[Any], Packed]
-    #: Functions that only torch computes with its roundings.
-    functions: dict[str, Callable[..., Any]]
     #: The functions of user code that transforms call instead of this package's.
     replaced: dict[str, Any]
     #: Returns the class of tagged images, or None while there are none.
     tag: Callable[[], type | None] = lambda: None
 
 
-V1 = Family(packed, FUNCTIONS, functions)
+V1 = Family(packed, functions)
 
 
 def recipe_of(
     pipeline: Any, transforms: Any, format: tuple[Any, bool] | None = None, family: Family = V1
-) -> _C.Recipe | None:
+) -> _C.Recipe | Parts | None:
     """Return the recipe of a pipeline with these transforms, or None.
 
     Args:
@@ -304,25 +237,85 @@ def recipe_of(
     if not plain or not isinstance(call.draws, _C.Draws) or type(transforms) not in (list, tuple):
         return None
     try:
-        steps = tuple(map(family.pack, transforms))
+        parts = _split(transforms, family)
         objects, lists, empty = _watched(transforms)
-        settings = {
-            "v2": family is not V1,
-            "tag": family.tag(),
-            "run": _RUN,
-            "blank": pil.blank,
-            "allocate": pil.allocate,
-            "delivered": pil.delivered,
-            "rewrites": call.rewrites,
-            "pillow": call.pillow,
-            "formatted": format is not None,
-            "dtype": None if format is None or format[0] is None else DTYPES[format[0]][0],
-            "channels_last": format is not None and format[1],
-        }
-        watched = objects, lists, (*empty, family.replaced), transforms
-        return _C.Recipe(steps, watched, call, call.draws, family.functions, settings)
     except (NoRecipe, ValueError, OverflowError, KeyError, RuntimeError):
         return None  # torch raises a RuntimeError where its numbers are not known
+    watched = objects, lists, (*empty, family.replaced), transforms
+    settings: dict[str, Any] = {
+        "v2": family is not V1,
+        "tag": family.tag(),
+        "run": _RUN,
+        "blank": pil.blank,
+        "allocate": pil.allocate,
+        "delivered": pil.delivered,
+        "rewrites": call.rewrites,
+        "pillow": call.pillow,
+    }
+    handed: dict[str, Any] = {"formatted": False, "dtype": None, "channels_last": False, "handed": True}
+    asked = {**handed, "handed": False}
+    if format is not None:
+        dtype = None if format[0] is None else DTYPES[format[0]][0]
+        asked.update(formatted=True, dtype=dtype, channels_last=format[1])
+
+    def made(steps: tuple[Packed, ...], last: bool) -> _C.Recipe:
+        return _C.Recipe(steps, watched, call, call.draws, settings | (asked if last else handed))
+
+    try:
+        if len(parts) == 1:
+            return made(parts[0].steps, True)
+        recipes = [made(part.steps, part is parts[-1]) if part.steps else None for part in parts]
+    except (ValueError, OverflowError):
+        return None
+    return Parts(pipeline, parts, recipes) if any(recipes) else None
+
+
+class _Part(NamedTuple):
+    """Transforms in a row: some that have steps of a recipe, or one of user code."""
+
+    transforms: tuple[Any, ...]
+    steps: tuple[Packed, ...]
+
+
+def _split(transforms: Sequence[Any], family: Family) -> list[_Part]:
+    """Return the parts of a pipeline of images, with user code between them. One of samples has one part."""
+    parts = [_Part((), ())]
+    for transform in transforms:
+        if family is V1 and step_of(transform) is None:
+            parts += [_Part((transform,), ()), _Part((), ())]
+        else:
+            own, steps = parts[-1]
+            parts[-1] = _Part((*own, transform), (*steps, family.pack(transform)))
+    return [part for part in parts if part.transforms or part is parts[-1]]
+
+
+class Parts:
+    """The recipes of a pipeline in which user code is called: of what comes before, between and after that."""
+
+    __slots__ = ("_parts", "_pipeline")
+
+    def __init__(self, pipeline: Any, parts: list[_Part], recipes: list[_C.Recipe | None]) -> None:
+        self._pipeline = pipeline
+        self._parts = list(zip(parts, recipes))
+
+    def holds(self) -> bool:
+        """Return whether each part still does what the pipeline would do."""
+        return all(recipe is None or recipe.holds() for _, recipe in self._parts)
+
+    def call(self, image: Any, transforms: Any) -> Any:
+        """Return the result of the pipeline, or NotImplemented, with nothing done, if anything has changed."""
+        if not self.holds():
+            return NotImplemented
+        last, _ = self._parts[-1]
+        for part, recipe in self._parts:
+            result = NotImplemented if recipe is None else recipe.call(image, transforms)
+            if result is not NotImplemented:
+                image = result
+            elif part is not last and not part.steps:
+                image = part.transforms[0](image)
+            else:
+                image = self._pipeline._through(image, part.transforms, part is last)
+        return image
 
 
 class Book:
@@ -331,7 +324,7 @@ class Book:
     __slots__ = ("_left", "_pause", "recipe")
 
     def __init__(self) -> None:
-        self.recipe: _C.Recipe | None = None
+        self.recipe: _C.Recipe | Parts | None = None
         self._left = 1  # a pipeline that is called once needs none
         self._pause = _SOON
 

@@ -199,10 +199,22 @@ def library_of(draft: DraftBase) -> str:
     return "Pillow" if draft.kind == PIL_IMAGE else "torch"
 
 
+# Reason of csrc/draft/draft.h, in words.
+_REASONS = {
+    1: "the core does not do this to {}",
+    2: "the core does not do this for so many channels",
+    3: "the core does not do this in this mode",
+    4: "the core does not do this to planes without channels, nor to batches of batches",
+    6: "Pillow or torch rounds this in another way on this machine",
+    7: "a program is as long as it may be",
+}
+
+
 def reason_of_fallback(draft: DraftBase) -> str:
     """Say why the core does not do something to an image."""
     if draft.native or draft.floats:
-        return "the core does not do this with these arguments"
+        reason = _REASONS.get(draft.core.reason, "the core does not do this with these arguments")
+        return reason.format(container_of(draft))
     if draft.height * draft.width >= TOO_MANY_PIXELS:
         return "the core does not read images of 2^31 pixels and more"
     return f"the core does not read {container_of(draft)}"

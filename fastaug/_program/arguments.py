@@ -20,9 +20,6 @@ _BITS = {torch.uint8: 8, torch.int8: 7, torch.int16: 15, torch.int32: 31, torch.
 
 _FLOAT = struct.Struct("f")
 
-# Pillow's colours are 32-bit ints.
-_INK = 1 << 31
-
 
 def whole(value: Any) -> int | None:
     """Return an int of Python's or NumPy's. Return None for anything else, also for a bool, which torch may refuse."""
@@ -123,29 +120,8 @@ def whole_sides(padding: Any) -> tuple[int, int, int, int] | None:
     return None if left is None or top is None or right is None or bottom is None else (left, top, right, bottom)
 
 
-def fill_bytes(fill: Any, channels: int) -> bytes | None:
-    """Return one byte per channel, at least four, as Pillow reads a colour: truncated to int and clamped to 0..255.
-
-    Return None for a fill that Pillow reads in other ways, or refuses.
-    """
-    if fill is None or (type(fill) is int and 0 <= fill <= 255):
-        return bytes((fill or 0,)) * (channels if channels > 4 else 4)
-    if isinstance(fill, (int, float)):
-        if not -_INK < fill < _INK:
-            return None
-        return bytes((min(max(int(fill), 0), 255),)) * max(channels, 4)
-    if not isinstance(fill, (list, tuple)) or (len(fill) != 1 and len(fill) != channels):
-        return None
-    if not all(isinstance(value, (int, float, np.integer, np.floating)) and -_INK < value < _INK for value in fill):
-        return None
-    values = bytes(min(max(int(value), 0), 255) for value in fill)
-    if len(fill) == 1:
-        return values * max(channels, 4)
-    return values + bytes(max(4 - channels, 0))
-
-
 def grid_fill(fill: Any, channels: int) -> bytes | tuple[float, ...] | None:
-    """Return a fill of whole numbers as `fill_bytes`, and others as float32 numbers, a multiple of four.
+    """Return the fill of a grid's samples for each channel: bytes, or else float32 numbers, in a multiple of four.
 
     Return None for numbers that are not from 0 to 255, which torch may not convert, and for wrong lengths.
     """
@@ -154,10 +130,8 @@ def grid_fill(fill: Any, channels: int) -> bytes | tuple[float, ...] | None:
         return None
     if not all(isinstance(value, (int, float)) and 0.0 <= value <= 255.0 for value in values):
         return None
-    if all(value in range(256) for value in values):
-        return fill_bytes(values, channels)
-    numbers = [float(value) for value in values] * (channels if len(values) == 1 else 1)
-    return (*numbers, *[0.0] * (-channels % 4))
+    samples = [*values] * (channels if len(values) == 1 else 1) + [0] * (-channels % 4)
+    return bytes(map(int, samples)) if all(value in range(256) for value in values) else tuple(map(float, samples))
 
 
 def checked_shear(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> tuple[float, float]:

@@ -11,6 +11,9 @@ import torch
 
 from fastaug._program.eager import traced
 
+# The product of two such numbers has fewer than 64 bits.
+_SMALL = 1 << 31
+
 #: (height, width, matrix from output to input)
 Rotation = tuple[int, int, list[float]]
 
@@ -166,12 +169,6 @@ def affine_matrices(
     return forth, back
 
 
-def is_shift(matrix: Sequence[float]) -> bool:
-    """Return True if a map from output to input only moves the image by whole pixels."""
-    m0, m1, m2, m3, m4, m5 = matrix
-    return m0 == 1.0 == m4 and m1 == 0.0 == m3 and m2 % 1.0 == 0.0 == m5 % 1.0
-
-
 def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
     """Return the eight numbers of a map from output to input that takes each end point to its start point.
 
@@ -181,11 +178,9 @@ def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
         raise ValueError(
             f"Please provide exactly four corners, got {len(startpoints)} startpoints and {len(endpoints)} endpoints."
         )
-    rows = list(_corner_rows(startpoints, endpoints)) if _are_ints(startpoints) and _are_ints(endpoints) else None
-    # torch raises an error for ints of more than 64 bits.
-    if rows is not None and all(-(2**63) <= value < 2**63 for row in rows for value in row):
+    if _are_small_ints(startpoints) and _are_small_ints(endpoints):
         # numpy converts short lists faster than torch.
-        matrix = torch.from_numpy(np.array(rows, dtype=np.float64))
+        matrix = torch.from_numpy(np.array([*_corner_rows(startpoints, endpoints)], dtype=np.float64))
         targets = torch.from_numpy(np.array(startpoints, dtype=np.float64).reshape(8))
     else:
         # torchvision writes row by row, each in torch's dtype for such numbers.
@@ -201,8 +196,16 @@ def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
     return coefficients
 
 
-def _are_ints(points: Any) -> bool:
-    return all(type(point) is list and len(point) == 2 and type(point[0]) is type(point[1]) is int for point in points)
+def _are_small_ints(points: Any) -> bool:
+    """Return whether torch takes the products of these corners, for which it raises an error beyond 64 bits."""
+    return all(
+        type(point) is list
+        and len(point) == 2
+        and type(point[0]) is type(point[1]) is int
+        and -_SMALL < point[0] < _SMALL
+        and -_SMALL < point[1] < _SMALL
+        for point in points
+    )
 
 
 def _corner_rows(startpoints: Any, endpoints: Any) -> Iterator[list[Any]]:

@@ -16,6 +16,7 @@ from fastaug._draft.draws import Draws, TorchDraws
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._names import is_ours
 from fastaug._program.arguments import as_float32
+from fastaug._program.kinds import TENSOR
 from fastaug._program.ops import MAX_OPS
 from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy, Policy, policies_of
 from fastaug.transforms._base import Transform, check_fill, fill_of
@@ -261,11 +262,11 @@ class PolicyTransform(Transform):
             apply_op(draft, name, magnitude, self.interpolation, fill)
 
     def _packed_sampling(self) -> recipe.Packed:
-        fill = recipe.filling(self.fill)
-        # Python checks a fill before each call, not only where a pixel needs it.
-        if not self._has_own_space() or fill[0] is fill[1] is None:
+        if not self._has_own_space():
             raise recipe.NoRecipe
-        return recipe.pillow_filter(self.interpolation), fill
+        fill = recipe.filling(self.fill)
+        fill_of(fill, TENSOR, 1)  # Python checks a fill before each call, not only where a pixel needs it
+        return recipe.resampling(self.interpolation), fill
 
 
 class AutoAugment(PolicyTransform):

@@ -291,7 +291,7 @@ class RandomResizedCrop(Transform):
         draft.resized_crop(top, left, height, width, self.size, self.interpolation, self.antialias)
 
     def _packed(self) -> recipe.Packed:
-        by = recipe.resampling_as_v1(self.interpolation, self.antialias)
+        by = recipe.resampling(self.interpolation, self.antialias)
         scale, ratio = recipe.interval(self.scale), recipe.interval(self.ratio)
         bounds = logarithms(*ratio, torch.float32)
         return "RandomResizedCrop", recipe.size(self.size), by, scale, bounds, min(ratio), max(ratio)

@@ -59,7 +59,7 @@ class Resize(Transform):
         draft.resize(self.size, self.interpolation, self.max_size, self.antialias)
 
     def _packed(self) -> recipe.Packed:
-        by = recipe.resampling_as_v1(self.interpolation, self.antialias)
+        by = recipe.resampling(self.interpolation, self.antialias)
         return "Resize", recipe.size(self.size, self.max_size), by
 
 

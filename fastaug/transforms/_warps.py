@@ -93,9 +93,9 @@ class RandomRotation(Transform):
         draft.rotate(params, self.interpolation, self.expand, self.center, fill)
 
     def _packed(self) -> recipe.Packed:
-        number, expand = recipe.pillow_filter(self.interpolation), recipe.truth(self.expand)
+        by, expand = recipe.resampling(self.interpolation), recipe.truth(self.expand)
         fill = recipe.filling(self.fill)
-        return "RandomRotation", recipe.interval(self.degrees), number, expand, recipe.centre(self.center), fill
+        return "RandomRotation", recipe.interval(self.degrees), by, expand, recipe.centre(self.center), fill
 
 
 class RandomAffine(Transform):
@@ -182,15 +182,19 @@ class RandomAffine(Transform):
         draft.affine(angle, translate, scale, shear, self.interpolation, fill, self.center)
 
     def _packed(self) -> recipe.Packed:
-        shares = None if self.translate is None else recipe.interval(self.translate)
-        if shares is not None and not (0.0 <= shares[0] <= 1.0 and 0.0 <= shares[1] <= 1.0):
-            raise recipe.NoRecipe
-        scale = None if self.scale is None else recipe.interval(self.scale)
-        shear = () if self.shear is None else recipe.sequence(self.shear, 2, 4)
-        shears = [recipe.interval(shear[k : k + 2]) if len(shear) > k else None for k in (0, 2)]
-        number, fill = recipe.pillow_filter(self.interpolation), recipe.filling(self.fill)
-        centre = recipe.centre(self.center)
-        return "RandomAffine", recipe.interval(self.degrees), shares, scale, *shears, number, centre, fill
+        return packed_affine(self, recipe.resampling(self.interpolation), recipe.filling(self.fill))
+
+
+def packed_affine(transform: Any, by: Any, fill: Any) -> recipe.Packed:
+    """Return the recipe's step of RandomAffine, with this sampling and fill."""
+    shares = None if transform.translate is None else recipe.interval(transform.translate)
+    if shares is not None and not (0.0 <= shares[0] <= 1.0 and 0.0 <= shares[1] <= 1.0):
+        raise recipe.NoRecipe
+    scale = None if transform.scale is None else recipe.interval(transform.scale)
+    shear = () if transform.shear is None else recipe.sequence(transform.shear, 2, 4)
+    shears = [recipe.interval(shear[k : k + 2]) if len(shear) > k else None for k in (0, 2)]
+    centre = recipe.centre(transform.center)
+    return "RandomAffine", recipe.interval(transform.degrees), shares, scale, *shears, by, centre, fill
 
 
 def check_affine(translate: Any, scale: Any, center: Any) -> None:
@@ -292,9 +296,9 @@ class RandomPerspective(Transform):
             draft.perspective(params[0], params[1], self.interpolation, fill)
 
     def _packed(self) -> recipe.Packed:
-        number, fill = recipe.pillow_filter(self.interpolation), recipe.filling(self.fill)
+        by, fill = recipe.resampling(self.interpolation), recipe.filling(self.fill)
         scale = float(recipe.number(self.distortion_scale))
-        return "RandomPerspective", scale, recipe.chance(self.p), number, fill
+        return "RandomPerspective", scale, recipe.chance(self.p), by, fill
 
 
 def draw_corners(draws: Draws, width: int, height: int, distortion_scale: float) -> tuple[Points, Points]:

@@ -21,7 +21,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import fastaug
 import fastaug.transforms as T
-from fastaug._draft import recipe
+from fastaug._draft import libraries
+from fastaug._draft import recipe as recipe_module
 from fastaug._draft.call import PLAIN
 from support.differences import each
 
@@ -231,7 +232,7 @@ def with_policies(policies: Any) -> Any:
     "step",
     [
         Own(),
-        T.Lambda(lambda image: image),
+        T.RandomApply([T.Lambda(lambda image: image)]),
         T.Normalize(torch.tensor([0.5]), torch.tensor([0.5])),
         T.RandomChoice([T.Pad(1)]),
         T.RandomErasing(value="random"),
@@ -254,6 +255,41 @@ def with_policies(policies: Any) -> Any:
 )
 def test_others_have_none(step: Any) -> None:
     assert T.Compose([step, T.ToTensor()])._recipe() is None
+
+
+def test_user_code_between_is_called_as_it_is_now() -> None:
+    kinds: list[type] = []
+
+    def watched(image: Any) -> Any:
+        kinds.append(type(image))
+        return image
+
+    pipeline = ready(T.Compose([T.RandomCrop(20), watched, T.ToTensor(), watched]))
+    kinds.clear()
+    assert pipeline(IMAGE).shape == (3, 20, 20)
+    assert kinds == [Image.Image, torch.Tensor]
+    pipeline.transforms[1] = lambda image: image.resize((7, 5))
+    assert pipeline(IMAGE).shape == (3, 5, 7)
+    pipeline.transforms[0].size = (9, 9)
+    pipeline.transforms[1] = watched
+    assert pipeline(IMAGE).shape == (3, 9, 9)
+    pipeline.transforms.append(T.RandomHorizontalFlip(1.0))
+    flipped = pipeline(Image.linear_gradient("L").rotate(90).crop((100, 0, 109, 9)))
+    assert flipped[0, 0, 0] > flipped[0, 0, 8]
+
+
+def test_an_error_of_user_code_is_the_users_and_comes_after_the_draws_before_it() -> None:
+    def broken(image: Any) -> Any:
+        raise LookupError(type(image).__name__)
+
+    pipeline = T.Compose([T.RandomCrop(20), T.RandomHorizontalFlip(), broken, T.RandomCrop(9), T.ToTensor()])
+    for _ in range(CALLS):
+        assert outcome(pipeline, IMAGE)[0][:2] == (LookupError, "Image")
+    torch.manual_seed(3)
+    ours = outcome(pipeline, IMAGE)
+    torch.manual_seed(3)
+    assert outcome(lambda image: pipeline._run(image, pipeline._call), IMAGE) == ours
+    assert isinstance(pipeline._book.recipe, recipe_module.Parts)
 
 
 def test_copies_and_pickles_have_their_own() -> None:
@@ -315,10 +351,9 @@ def test_errors_and_generators_are_pythons(image: Any) -> None:
 def test_ctrl_c_goes_through_and_draws_nothing() -> None:
     pipeline = T.Compose([T.RandomHorizontalFlip(), T.RandomPerspective(0.5, 1.0), T.ToTensor()])
     interrupted = mock.Mock(side_effect=KeyboardInterrupt)
-    with mock.patch.dict(recipe.FUNCTIONS, {"perspective": interrupted}):
-        own = pipeline._recipe()
+    own = pipeline._recipe()
     state = torch.get_rng_state()
-    with pytest.raises(KeyboardInterrupt):
+    with mock.patch.dict(libraries.FUNCTIONS, {"perspective": interrupted}), pytest.raises(KeyboardInterrupt):
         own.call(IMAGE, pipeline.transforms)
     assert torch.equal(torch.get_rng_state(), state)
     assert interrupted.called
@@ -382,9 +417,9 @@ def test_images_that_tell_something_do_so_after_a_call() -> None:
 def test_what_is_pythons_every_time_is_asked_for_ever_more_rarely() -> None:
     pipeline = T.Compose([T.RandomHorizontalFlip(), T.GaussianBlur(3), T.ToTensor()])
     refusing = mock.Mock(return_value=None)
-    with mock.patch.dict(recipe.FUNCTIONS, {"blur": refusing}):
-        own = pipeline._recipe()
-    assert all(own.call(IMAGE, pipeline.transforms) is NotImplemented for _ in range(1000))
+    own = pipeline._recipe()
+    with mock.patch.dict(libraries.FUNCTIONS, {"blur": refusing}):
+        assert all(own.call(IMAGE, pipeline.transforms) is NotImplemented for _ in range(1000))
     assert 8 <= refusing.call_count <= 12
     # From when an image is one that it knows, it may take as many calls again as there were without.
     other = T.Compose([T.RandomHorizontalFlip(), T.ToTensor()])

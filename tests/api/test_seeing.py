@@ -171,6 +171,29 @@ def test_explain_names_barriers() -> None:
     assert explanation.barriers == []
 
 
+def _transparent() -> Image.Image:
+    image = Image.new("RGB", (9, 8))
+    image.info["transparency"] = (0, 0, 0)
+    return image
+
+
+REASONS = {
+    "the core does not do this in this mode": (T.ColorJitter(saturation=(2, 2)), _transparent()),
+    "the core does not do this to PIL HSV": (T.ColorJitter(brightness=(2, 2)), Image.new("HSV", (9, 8))),
+    "the core does not do this with these arguments": (
+        T.Resize(5, antialias=False),
+        torch.zeros(3, 9, 8, dtype=torch.uint8),
+    ),
+}
+
+
+@pytest.mark.parametrize("words", REASONS)
+def test_a_fallback_has_the_cores_reason(words: str) -> None:
+    transform, image = REASONS[words]
+    explanation = explain.explain(T.Compose([transform]), image)
+    assert words in {barrier["reason"] for barrier in explanation.barriers}
+
+
 def test_explain_says_how_far_batches_go_one_by_one() -> None:
     """Where the first transform stands that is called with an image; Pillow's and the core's reasons are none."""
     sentence = "in batch and map, images go one by one up to and including "

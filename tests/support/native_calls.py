@@ -100,6 +100,8 @@ def same(one: Any, other: Any) -> bool:
         return False
     if isinstance(one, torch.Tensor):
         return one.dtype == other.dtype and one.stride() == other.stride() and torch.equal(one, other)
+    if not isinstance(one, Image.Image):
+        return np.array_equal(one, other)
     return bool(one.mode == other.mode and one.info == other.info and one.tobytes() == other.tobytes())
 
 

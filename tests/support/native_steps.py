@@ -32,6 +32,7 @@ class Steps:
             "RandomHorizontalFlip": lambda r: of.RandomHorizontalFlip(p(r)),
             "RandomVerticalFlip": lambda r: of.RandomVerticalFlip(p(r)),
             "RandomRotation": lambda r: of.RandomRotation(degrees(r), mode(r), r.random() < 0.4, middle(r), fill(r)),
+            "RandomAffine": self._affine,
             "RandomPerspective": lambda r: of.RandomPerspective(r.choice([0, 0.5, 1.0]), p(r), mode(r), fill(r)),
             "ColorJitter": self._jitter,
             "Grayscale": lambda r: of.Grayscale(r.choice([1, 3])),
@@ -76,6 +77,18 @@ class Steps:
     def _rand_augment(self, r: Random) -> Any:
         bins = r.choice([31, 31, 10, 3])
         return self._of.RandAugment(r.choice([2, 2, 0, 9, 25]), r.randint(-bins, bins), bins, self._mode(r), outside(r))
+
+    def _affine(self, r: Random) -> Any:
+        still = r.random() < 0.2
+        return self._of.RandomAffine(
+            0 if still else degrees(r),
+            r.choice([None, (0.3, 0.2), (1, 0)]),
+            None if still else r.choice([None, (0.5, 1.5)]),
+            None if still else r.choice([None, 10, (-5, 5), (-5, 5, 3, 8)]),
+            self._mode(r),
+            fill(r),
+            middle(r),
+        )
 
     def _jitter(self, r: Random) -> Any:
         share = lambda: r.choice([self._unset, 0.4, (0.5, 1.5), (1, 1), (0, 0)])  # noqa: E731

@@ -11,7 +11,7 @@ namespace {
 
 const AsCore kTorch;
 constexpr double kZero = 0;
-constexpr Fill kBlack{Fill::Bytes{}, Fill::Bytes{}, true};
+const Fill kBlack{};
 
 Outline outline(Container container, int height = 30, int width = 40, int channels = 3) {
   const Mode mode = channels == 3 ? Mode::kRgb : Mode::kL;
@@ -203,7 +203,7 @@ TEST_CASE("tensors of v2 have v2's arithmetic") {
   draft.adjust_sharpness({0.5}, kTorch);
   draft.autocontrast(kTorch);
   draft.posterize(8);
-  draft.resize({20, 1, 0}, {2, 0, false, true, false});
+  draft.resize({20, 1, 0}, {2}, kTorch);
   draft.grayscale(3);
   draft.to_dtype(true);
   REQUIRE_FALSE(draft.declined());
@@ -232,7 +232,7 @@ TEST_CASE("v2 keeps the channels of a pixel together where torch does") {
   const auto rows = [](Draft& draft) { draft.crop(1, 0, 9, 40); };
   const auto row = [](Draft& draft) { draft.crop(1, 1, 1, 9); };
   const auto flip = [](Draft& draft) { draft.hflip(); };
-  const auto smaller = [](Draft& draft) { draft.resize({5, 6, 0}, {2, 0, false, true, false}); };
+  const auto smaller = [](Draft& draft) { draft.resize({5, 6, 0}, {2}, kTorch); };
   const auto border = [](Draft& draft) { draft.pad({1, 1, 1, 1}, kBlack, std::nullopt); };
   CHECK(stay());
   CHECK(stay(smaller));
@@ -260,9 +260,54 @@ TEST_CASE("what may be an error, or is Python's, is declined") {
   CHECK(declines(Container::kPil, [](Draft& draft) { draft.pad({-40, 0, 0, 0}, kBlack, std::nullopt); }));
   CHECK(declines(Container::kTensor, [](Draft& draft) { draft.pad({40, 0, 0, 0}, kBlack, PadMode::kReflect); }));
   CHECK_FALSE(declines(Container::kTensor, [](Draft& draft) { draft.pad({39, 0, 0, 0}, kBlack, PadMode::kReflect); }));
-  CHECK(declines(Container::kTensor, [](Draft& draft) { draft.rotate(30, 0, false, std::nullopt, kBlack); }));
-  CHECK(declines(Container::kPil, [](Draft& draft) { draft.rotate(30, 1, false, std::nullopt, kBlack); }));
-  CHECK(declines(Container::kPil, [](Draft& draft) { draft.rotate(30, 0, false, std::nullopt, Fill{}); }));
+  const auto turn = [](int filter, const Fill& fill) {
+    return [=](Draft& draft) { draft.rotate(30, {filter}, false, std::nullopt, fill, kTorch); };
+  };
+  Fill red;
+  red.is_readable = false;
+  CHECK_FALSE(declines(Container::kTensor, turn(2, kBlack)));
+  CHECK(declines(Container::kTensor, turn(3, kBlack)));
+  CHECK_FALSE(declines(Container::kPil, turn(3, kBlack)));
+  CHECK(declines(Container::kPil, turn(1, kBlack)));
+  CHECK(declines(Container::kPil, turn(0, red)));
+}
+
+TEST_CASE("a fill is bytes for Pillow, and numbers for torch where they are no bytes") {
+  Fill fill;
+  CHECK(fill.bytes(3)->bytes == std::vector<uint8_t>{0, 0, 0, 0});
+  fill.values = {-3.5, 12.75, 300};
+  fill.is_sequence = true;
+  CHECK(fill.bytes(3)->bytes == std::vector<uint8_t>{0, 12, 255, 0});
+  CHECK_FALSE(fill.bytes(4));
+  CHECK_FALSE(fill.samples(3));
+  fill.values = {1, 2, 255};
+  CHECK(fill.samples(3)->bytes == std::vector<uint8_t>{1, 2, 255, 0});
+  fill.values = {1.5};
+  CHECK(fill.samples(5)->numbers == std::vector<float>{1.5f, 1.5f, 1.5f, 1.5f, 1.5f, 0, 0, 0});
+  Op op = plain(OpId::TORCH_AFFINE);
+  fill.samples(5)->paint(op, 1);
+  CHECK(op.flags == kFloatFill);
+  CHECK(fill_of(op, 0) == 1.5f);
+  fill.values = {1e10};
+  CHECK_FALSE(fill.bytes(3));
+}
+
+TEST_CASE("warps premultiply colours where there is alpha, and differ between groups of channels") {
+  Outline given = outline(Container::kPil, 30, 40, 4);
+  given.mode = Mode::kRgba;
+  Draft draft(given);
+  draft.rotate(30, {2}, false, std::nullopt, kBlack, kTorch);
+  draft.resize({5, 6, 0}, {2}, kTorch);
+  CHECK(ids(draft) == std::vector{OpId::PREMULTIPLY, OpId::AFFINE, OpId::UNPREMULTIPLY, OpId::PREMULTIPLY, OpId::RESIZE,
+                                  OpId::UNPREMULTIPLY});
+  Draft many(outline(Container::kTensor, 30, 40, 6));
+  Fill fill;
+  fill.values = {1, 2, 3, 4, 5, 6};
+  fill.is_sequence = true;
+  many.affine(10, {}, 1, {}, {2}, std::nullopt, fill, kTorch);
+  REQUIRE(many.op(0).size() == 2);
+  CHECK(many.op(0)[1].fill[1] == 6);
+  CHECK(many.op(0)[1].flags == (2 | kFilled));
 }
 
 TEST_CASE("the longest program still fits") {

@@ -65,6 +65,17 @@ TEST_CASE("affine maps are torchvision's") {
   CHECK_FALSE(inverse_affine({0, 0}, 0, {2, 1}, 1.5, {0, 0}).is_shift());
 }
 
+TEST_CASE("affine maps of v2 are v2's, and sizes around them are given where they are sure") {
+  check_numbers(v2_inverse_affine({25, 18.5}, 12.5, {3, -4}, 1.3, {7, -5}),
+                {0x1.71e9ccd1adc3ep-1, 0x1.07148d6cd2ee7p-2, 0x1.0b8c4bde02a9ap+0, -0x1.db896f1aff474p-3,
+                 0x1.790d74074c8a3p-1, 0x1.ca57ef7532520p+3});
+  const auto around = sure_size_around(inverse_affine({0, 0}, -33.3, {0, 0}, 1, {0, 0}), {37, 50});
+  REQUIRE(around);
+  CHECK(around->height == 59);
+  CHECK(around->width == 64);
+  CHECK_FALSE(sure_size_around(inverse_affine({0, 0}, 90, {0, 0}, 1, {0, 0}), {36, 50}));
+}
+
 TEST_CASE("remainders are Python's") {
   CHECK(python_modulo(-90, 360) == 270);
   CHECK(python_modulo(725, 360) == 5);

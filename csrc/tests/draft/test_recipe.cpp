@@ -9,7 +9,7 @@
 namespace fastaug {
 namespace {
 
-constexpr Fill kBlack{Fill::Bytes{}, Fill::Bytes{}, true};
+const Fill kBlack{};
 
 // As torch.Generator().manual_seed(seed) leaves it.
 GeneratorState seeded(uint32_t seed) {
@@ -125,7 +125,7 @@ TEST_CASE("a jitter draws its order and each factor that it has, in the order of
 
 TEST_CASE("a box that never fits is the middle of the image, in its limits") {
   // All areas are greater than the image, so ten draws of two words fail.
-  const steps::RandomResizedCrop crop{{8, 8, 0}, {2, 0, false, true, false}, {2, 3}, {0, 0}, 1, 1};
+  const steps::RandomResizedCrop crop{{8, 8, 0}, {2}, {2, 3}, {0, 0}, 1, 1};
   const Result result = drafted({crop}, 4);
   CHECK(result.drawn == 20);
   REQUIRE(result.ops.size() == 2);
@@ -144,7 +144,7 @@ TEST_CASE("any of the ops of a space is done, with a sign that v1 and v2 draw in
                               {Effect::kColor, true, {0.25, 0.5, 0.75}},
                               {Effect::kSolarize, false, {0.5}}},
                              2,
-                             0,
+                             {},
                              kBlack};
   for (uint32_t seed = 0; seed < 200; ++seed) {
     for (const bool v2 : {false, true}) {
@@ -191,7 +191,7 @@ TEST_CASE("any of the ops of a space is done, with a sign that v1 and v2 draw in
 TEST_CASE("a shift that depends on how torch fuses is declined") {
   const auto shifted = [](int width, double place) {
     const steps::PolicyOp op{steps::Effect::kTranslateX, false, {place}, 68};
-    return drafted({steps::RandomOps{{op}, 1, 0, kBlack}}, 1, false, 30, width);
+    return drafted({steps::RandomOps{{op}, 1, {}, kBlack}}, 1, false, 30, width);
   };
   CHECK(shifted(2014, 45).declined);
   REQUIRE(shifted(2014, 44).ops.size() == 1);
@@ -204,7 +204,7 @@ TEST_CASE("of a policy v1 draws everything at once, and v2 only what it needs") 
   const auto solarized = [](double limit, float p, bool is_signed) {
     return steps::PolicyOp{Effect::kSolarize, is_signed, {limit}, 0, p};
   };
-  const steps::RandomPolicy policy{{{solarized(1, 0.5f, false), solarized(2, 0.5f, true)}}, 0, kBlack};
+  const steps::RandomPolicy policy{{{solarized(1, 0.5f, false), solarized(2, 0.5f, true)}}, {}, kBlack};
   for (uint32_t seed = 0; seed < 100; ++seed) {
     CAPTURE(seed);
     std::mt19937 words(seed);

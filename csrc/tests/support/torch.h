@@ -10,9 +10,12 @@ namespace fastaug {
 class AsCore final : public Torch {
  public:
   double exp(float power) const override { return std::exp(power); }
-  std::optional<Op> blur(int, int, double, Shape) const override { return std::nullopt; }
+  std::optional<Op> blur(const Kernel&, Shape, int64_t, bool) const override { return std::nullopt; }
   void perspective(PlaneSize, const int64_t (&)[4][2], double (&)[8]) const override {}
+  PlaneSize size_around(const AffineMatrix&, PlaneSize image, bool) const override { return image; }
   bool follows(Rounding) const override { return true; }
+  bool fuses_products() const override { return false; }
+  bool width_first() const override { return false; }
   bool is_single() const override { return true; }
 };
 

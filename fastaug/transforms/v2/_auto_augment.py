@@ -12,7 +12,6 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from fastaug import transforms as _v1
-from fastaug._draft import recipe
 from fastaug._draft.draws import Draws
 from fastaug._draft.leaf import ImageDraft, PixelDraft
 from fastaug._draft.recipe import Packed
@@ -126,7 +125,7 @@ class _AutoAugmentBase(Keeping):
         return found[0]
 
     def _packed_sampling(self) -> Packed:
-        return recipe.pillow_filter(_recipe.as_mode(self.interpolation)), _recipe.filling(self)
+        return _recipe.resampling(self.interpolation), _recipe.filling(self)
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         return {"ops": self._draw(draws_of(flat_inputs), *query_size(flat_inputs))}

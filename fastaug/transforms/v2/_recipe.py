@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import torch
@@ -11,8 +10,6 @@ from fastaug._draft import recipe
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.recipe import NoRecipe, Packed
 from fastaug._draft.replaced import sample_functions
-from fastaug._program import resizing
-from fastaug._program.arguments import v2_half_kernel
 from fastaug._tv_tensors.choice import loaded
 from fastaug.transforms.v2._transform import reads_drafts
 
@@ -26,7 +23,7 @@ def packed(transform: Any) -> Packed:
     pack = type(transform).__dict__.get("_packed")
     if pack is None or not reads_drafts(transform):
         raise NoRecipe
-    return recipe.agreed(pack(transform))
+    return pack(transform)  # type: ignore[no-any-return]
 
 
 def happening(transforms: Any, p: Any) -> Packed:
@@ -40,12 +37,11 @@ def as_mode(interpolation: Any) -> Any:
     return InterpolationMode(interpolation) if type(interpolation) is str else interpolation
 
 
-def resampling(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool, bool]:
-    number, flags, exact, smooth, warns = recipe.resampling(as_mode(interpolation), antialias)
-    return number, flags, exact, smooth and (number != 2 or resizing.in_bytes()), warns
+def resampling(interpolation: Any, antialias: Any = None) -> tuple[int, bool, bool, bool]:
+    return recipe.resampling(as_mode(interpolation), antialias)
 
 
-def filling(transform: Any) -> tuple[bytes | None, bytes | None, bool]:
+def filling(transform: Any) -> Any:
     """Return the fill that a transform was made with. As in torchvision, a later `fill` changes nothing."""
     fill = transform._fill
     if fill is transform.fill or fill.keys() != {"others"}:
@@ -66,6 +62,4 @@ def _tag() -> type | None:
     return None if classes is None else classes.Image
 
 
-FAMILY = recipe.Family(
-    packed, {**recipe.FUNCTIONS, "blur": partial(recipe.blur, v2_half_kernel)}, sample_functions, _tag
-)
+FAMILY = recipe.Family(packed, sample_functions, _tag)

@@ -12,7 +12,15 @@ from fastaug._draft import recipe
 from fastaug._draft.draws import drawn_from
 from fastaug._draft.recipe import Packed
 from fastaug._program.matrices import perspective_coefficients
-from fastaug.transforms._warps import angles, check_affine, check_lengths, draw_affine, draw_corners, kernel_size
+from fastaug.transforms._warps import (
+    angles,
+    check_affine,
+    check_lengths,
+    draw_affine,
+    draw_corners,
+    kernel_size,
+    packed_affine,
+)
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _Fill, _Interpolation
@@ -71,7 +79,7 @@ class RandomRotation(Keeping):
         return self._call_kernel(F.rotate, inpt, **params, **settings, fill=fill_for(self, inpt))
 
     def _packed(self) -> Packed:
-        mode = recipe.pillow_filter(_recipe.as_mode(self.interpolation))
+        mode = _recipe.resampling(self.interpolation)
         fill, expand = _recipe.filling(self), recipe.truth(self.expand)
         return "RandomRotation", recipe.interval(self.degrees), mode, expand, recipe.centre(self.center), fill
 
@@ -134,6 +142,9 @@ class RandomAffine(Keeping):
         settings = {"interpolation": self.interpolation, "center": self.center}
         return self._call_kernel(F.affine, inpt, **params, **settings, fill=fill_for(self, inpt))
 
+    def _packed(self) -> Packed:
+        return packed_affine(self, _recipe.resampling(self.interpolation), _recipe.filling(self))
+
 
 class RandomPerspective(_RandomApplyTransform):
     """The sample as seen from a random side, with probability ``p``.
@@ -183,7 +194,7 @@ class RandomPerspective(_RandomApplyTransform):
         return self._call_kernel(F.perspective, inpt, startpoints=None, endpoints=None, **settings, **params)
 
     def _packed(self) -> Packed:
-        mode, fill = recipe.pillow_filter(_recipe.as_mode(self.interpolation)), _recipe.filling(self)
+        mode, fill = _recipe.resampling(self.interpolation), _recipe.filling(self)
         return "RandomPerspective", float(recipe.number(self.distortion_scale)), recipe.chance(self.p), mode, fill
 
 
