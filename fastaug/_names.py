@@ -32,6 +32,6 @@ def export_functions(module: dict[str, Any], *private: str) -> None:
     module["__all__"] = sorted(own.difference(private))
 
 
-def is_ours(cls: type) -> bool:
-    """Return whether a class is of this package, and not a user's subclass of one."""
-    return cls.__module__.partition(".")[0] == "fastaug"
+def is_ours(made: Any) -> bool:
+    """Return whether a class or function is of this package, and not a user's, such as a subclass."""
+    return str(made.__module__).partition(".")[0] == "fastaug"

@@ -34,12 +34,13 @@ Guard::Guard(const py::tuple& objects, const py::tuple& lists, const py::tuple& 
     const auto entry = one.cast<py::tuple>();
     const py::object object = entry[0], names = entry[2], values = entry[3];
     PyTypeObject* const type = Py_TYPE(object.ptr());
-    if (std::ranges::none_of(classes_, [&](const Class& known) { return known.type == type; })) {
+    const bool is_dictionary = PyDict_CheckExact(object.ptr());
+    if (!is_dictionary && std::ranges::none_of(classes_, [&](const Class& known) { return known.type == type; })) {
       // A class has a version from when an attribute of it is first looked up.
       py::getattr(py::handle(reinterpret_cast<PyObject*>(type)), "__call__", py::none());
       classes_.push_back({type, version_of(type)});
     }
-    const py::object attributes = object.attr("__dict__");
+    const py::object attributes = is_dictionary ? object : object.attr("__dict__");
     dictionaries.append(attributes);
     Object watched{object.ptr(), type, attributes.ptr(), entry[1].cast<Py_ssize_t>(), {}};
     for (size_t k = 0; k < py::len(names); ++k) {
@@ -78,7 +79,8 @@ bool Guard::same() const {
     if (PyDict_GET_SIZE(one) != 0) return false;
   }
   for (const Object& one : objects_) {
-    if (Py_TYPE(one.object) != one.type || !has_dictionary(one.object, one.attributes) ||
+    const bool is_dictionary = one.object == one.attributes;
+    if (Py_TYPE(one.object) != one.type || !(is_dictionary || has_dictionary(one.object, one.attributes)) ||
         PyDict_GET_SIZE(one.attributes) != one.count) {
       return false;
     }

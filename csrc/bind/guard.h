@@ -14,8 +14,8 @@ namespace fastaug::bind {
 // own.
 class Guard {
  public:
-  // `objects`: tuples of an object, how many attributes it has, names and values; `lists`: tuples of a list and a tuple
-  // of its items; `empty`: dictionaries.
+  // `objects`: tuples of an object, how many attributes it has, names and values, or the same of a dictionary; `lists`:
+  // tuples of a list and a tuple of its items; `empty`: dictionaries.
   Guard(const pybind11::tuple& objects, const pybind11::tuple& lists, const pybind11::tuple& empty);
 
   // False for good from when something has changed.
@@ -37,7 +37,7 @@ class Guard {
   struct Object {
     PyObject* object;
     PyTypeObject* type;
-    PyObject* attributes;  // its dictionary
+    PyObject* attributes;  // its dictionary, or itself
     Py_ssize_t count;
     std::vector<Entry> entries;
   };

@@ -66,25 +66,6 @@ std::optional<std::pair<double, double>> as_ends(py::handle low, py::handle high
   return std::pair(*first, *last);
 }
 
-std::optional<std::vector<float>> as_weights(py::handle value) {
-  if (!PyList_CheckExact(value.ptr())) return std::nullopt;
-  const auto count = PyList_GET_SIZE(value.ptr());
-  if (count > Random::kMaxChoices) return std::nullopt;
-  std::vector<float> weights;
-  float total = 0;
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* const item = PyList_GET_ITEM(value.ptr(), i);
-    // torch turns integers into a tensor that it draws nothing from.
-    if (!PyFloat_CheckExact(item)) return std::nullopt;
-    const double weight = PyFloat_AS_DOUBLE(item);
-    if (!(weight >= 0 && weight <= FLT_MAX)) return std::nullopt;
-    weights.push_back(static_cast<float>(weight));
-    total += weights.back();
-  }
-  if (!(total > 0 && total <= FLT_MAX)) return std::nullopt;
-  return weights;
-}
-
 // A side of an image: a whole number that is a float32.
 std::optional<int64_t> as_side(py::handle value) {
   const auto side = as_integer(value);
@@ -366,6 +347,25 @@ py::object draw_from(py::handle draws) {
 }
 
 }  // namespace
+
+std::optional<std::vector<float>> as_weights(py::handle value) {
+  if (!PyList_CheckExact(value.ptr())) return std::nullopt;
+  const auto count = PyList_GET_SIZE(value.ptr());
+  if (count > Random::kMaxChoices) return std::nullopt;
+  std::vector<float> weights;
+  float total = 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* const item = PyList_GET_ITEM(value.ptr(), i);
+    // torch turns integers into a tensor that it draws nothing from.
+    if (!PyFloat_CheckExact(item)) return std::nullopt;
+    const double weight = PyFloat_AS_DOUBLE(item);
+    if (!(weight >= 0 && weight <= FLT_MAX)) return std::nullopt;
+    weights.push_back(static_cast<float>(weight));
+    total += weights.back();
+  }
+  if (!(total > 0 && total <= FLT_MAX)) return std::nullopt;
+  return weights;
+}
 
 Stream* stream_of(py::handle draws) { return Draws::in(draws.ptr()).stream(); }
 

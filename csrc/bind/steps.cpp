@@ -1,14 +1,19 @@
 #include "bind/steps.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "base/status.h"
 #include "bind/arguments.h"
 #include "bind/numbers.h"
+#include "bind/random.h"
+#include "bind/stream.h"
 
 namespace py = pybind11;
 
@@ -110,20 +115,33 @@ PadMode pad_mode_of(const py::object& value) { return static_cast<PadMode>(value
 
 float chance_of(const py::object& value) { return value.cast<float>(); }
 
-// By the names of their classes.
-steps::Adjustment adjustment_of(const std::string& name) {
-  using steps::Adjustment;
-  static const std::unordered_map<std::string, Adjustment> all{
-      {"RandomInvert", Adjustment::kInvert},
-      {"RandomPosterize", Adjustment::kPosterize},
-      {"RandomSolarize", Adjustment::kSolarize},
-      {"RandomAdjustSharpness", Adjustment::kSharpness},
-      {"RandomAutocontrast", Adjustment::kAutocontrast},
-      {"RandomEqualize", Adjustment::kEqualize},
-  };
-  const auto found = all.find(name);
-  if (found == all.end()) fail(ErrorCode::kValue, "no adjustment is called " + name);
-  return found->second;
+// By the names of policies, in the order of Effect.
+steps::Effect effect_of(const std::string& name) {
+  static constexpr std::array<std::string_view, 15> kNames{
+      "Identity", "ShearX",    "ShearY",    "TranslateX", "TranslateY",   "Rotate",   "Brightness", "Color",
+      "Contrast", "Sharpness", "Posterize", "Solarize",   "AutoContrast", "Equalize", "Invert"};
+  const auto found = std::ranges::find(kNames, name);
+  if (found == kNames.end()) fail(ErrorCode::kValue, "no op is called " + name);
+  return static_cast<steps::Effect>(found - kNames.begin());
+}
+
+steps::PolicyOp policy_op_of(const py::handle& value) {
+  const auto parts = value.cast<py::tuple>();
+  steps::PolicyOp op{effect_of(parts[0].cast<std::string>()), parts[1].cast<bool>(), {}};
+  for (const py::handle& magnitude : parts[2]) op.magnitudes.push_back(magnitude.cast<double>());
+  op.bins = parts[3].cast<int64_t>();
+  op.p = parts[4].cast<float>();
+  if (op.bins != 0 && (op.bins < 2 || op.magnitudes.size() != 1)) refuse();
+  return op;
+}
+
+// Where torch has its usual numbers: in others, magnitudes and weights are other ones.
+template <class T>
+std::vector<T> several_of(Told& told, T (*read)(const py::handle&)) {
+  std::vector<T> all;
+  for (const py::handle& value : told.as<py::tuple>()) all.push_back(read(value));
+  if (all.empty() || !Stream::plain()) refuse();
+  return all;
 }
 
 int length_of(const py::object& value) { return static_cast<int>(side_of(value)); }
@@ -222,10 +240,10 @@ const std::unordered_map<std::string, Read>& readers() {
       {"RandomGrayscale", [](Told& told) -> steps::Step { return steps::RandomGrayscale{told.as<float>()}; }},
       {"RandomAdjustment",
        [](Told& told) -> steps::Step {
-         const auto kind = adjustment_of(told.as<std::string>());
+         const auto effect = effect_of(told.as<std::string>());
          const auto p = told.as<double>();
          const auto number = told.as<double>();
-         return steps::RandomAdjustment{kind, p, number, told.as<bool>()};
+         return steps::RandomAdjustment{effect, p, number, told.as<bool>()};
        }},
       {"GaussianBlur",
        [](Told& told) -> steps::Step {
@@ -242,10 +260,39 @@ const std::unordered_map<std::string, Read>& readers() {
          for (const py::handle& value : told.next()) values.push_back(value.cast<double>());
          return steps::RandomErasing{p, scale, log_ratio, values};
        }},
+      {"RandomOps",
+       [](Told& told) -> steps::Step {
+         const auto ops = several_of(told, policy_op_of);
+         const auto count = told.as<int64_t>();
+         const Resample by = resample_of(told.next());
+         return steps::RandomOps{ops, count, by, fill_of(told.next())};
+       }},
+      {"RandomPolicy",
+       [](Told& told) -> steps::Step {
+         const auto policies = several_of<std::array<steps::PolicyOp, 2>>(told, [](const py::handle& value) {
+           const auto pair = value.cast<py::tuple>();
+           return std::array{policy_op_of(pair[0]), policy_op_of(pair[1])};
+         });
+         const Resample by = resample_of(told.next());
+         return steps::RandomPolicy{policies, by, fill_of(told.next())};
+       }},
       {"Group",
        [](Told& told) -> steps::Step {
          const auto p = told.maybe(chance_of);
          return steps::Group{p, as_steps(told.as<py::tuple>())};
+       }},
+      {"Shuffled",
+       [](Told& told) -> steps::Step {
+         const auto steps = as_steps(told.as<py::tuple>());
+         if (steps.size() > static_cast<size_t>(Random::kMaxPermutation)) refuse();
+         return steps::Shuffled{steps};
+       }},
+      {"Chosen",
+       [](Told& told) -> steps::Step {
+         const auto weights = as_weights(told.next());
+         const auto steps = as_steps(told.as<py::tuple>());
+         if (!weights || weights->size() != steps.size() || !Stream::plain() || !torch_chooses_so()) refuse();
+         return steps::Chosen{*weights, steps};
        }},
   };
   return all;

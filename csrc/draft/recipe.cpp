@@ -2,12 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace fastaug {
 namespace {
 
 // Python's round(number).
 int64_t rounded(double number) { return static_cast<int64_t>(std::nearbyint(number)); }
+
+// Python's math.degrees(math.atan(slope)).
+double angle_of(double slope) { return std::atan(slope) * (180.0 / std::numbers::pi); }
+
+// int(torch.linspace(0, limit, bins)[which]); nothing where it depends on whether torch fuses a product and a sum.
+std::optional<int64_t> whole_part(double limit, int64_t bins, int64_t which) {
+  const auto end = static_cast<float>(limit);
+  const float step = end / static_cast<float>(bins - 1);
+  if (which < bins / 2) return static_cast<int64_t>(step * static_cast<float>(which));
+  const auto steps_back = static_cast<float>(bins - 1 - which);
+  const auto apart = static_cast<int64_t>(end - step * steps_back);
+  const auto fused = static_cast<int64_t>(std::fma(-step, steps_back, end));
+  return apart == fused ? std::optional(apart) : std::nullopt;
+}
 
 class Drafter {
  public:
@@ -16,9 +31,7 @@ class Drafter {
 
   void all(const Steps& steps) {
     for (const steps::Step& step : steps) {
-      std::visit(*this, step);
-      // As many ops as Python drafts before it does them.
-      if (draft_.pixel_ops() > kMaxOps / 2) decline();
+      one(step);
       if (draft_.declined()) return;
     }
   }
@@ -189,27 +202,7 @@ class Drafter {
   }
 
   void operator()(const steps::RandomAdjustment& step) {
-    if (!(random_.rand() < step.p)) return;
-    switch (step.kind) {
-      case steps::Adjustment::kInvert:
-        draft_.invert();
-        return;
-      case steps::Adjustment::kPosterize:
-        draft_.posterize(static_cast<int64_t>(step.number));
-        return;
-      case steps::Adjustment::kSolarize:
-        draft_.solarize({step.number, step.is_float}, torch_);
-        return;
-      case steps::Adjustment::kSharpness:
-        draft_.adjust_sharpness({step.number}, torch_);
-        return;
-      case steps::Adjustment::kAutocontrast:
-        draft_.autocontrast(torch_);
-        return;
-      case steps::Adjustment::kEqualize:
-        draft_.equalize();
-        return;
-    }
+    if (random_.rand() < step.p) adjust(step.effect, {step.number, step.is_float});
   }
 
   void operator()(const steps::GaussianBlur& step) {
@@ -239,8 +232,139 @@ class Drafter {
     if (!step.p || !(*step.p < random_.rand())) all(step.steps);
   }
 
+  void operator()(const steps::Shuffled& step) {
+    std::vector<int64_t> order(step.steps.size());
+    random_.randperm(order.data(), static_cast<int>(order.size()));
+    for (const int64_t which : order) {
+      one(step.steps[static_cast<size_t>(which)]);
+      if (draft_.declined()) return;
+    }
+  }
+
+  void operator()(const steps::Chosen& step) {
+    const int64_t which = random_.choice(step.weights.data(), static_cast<int64_t>(step.weights.size()));
+    one(step.steps[static_cast<size_t>(which)]);
+  }
+
+  void operator()(const steps::RandomOps& step) {
+    for (int64_t k = 0; k < step.count && !draft_.declined(); ++k) {
+      const steps::PolicyOp& op = one_of(step.ops);
+      const double magnitude = op.magnitudes.size() > 1 ? one_of(op.magnitudes) : strength(op);
+      const bool negative = op.is_signed && (draft_.source.v2 ? is_low_half() : from(0, 2) != 0);
+      apply(step, op, negative ? -magnitude : magnitude);
+    }
+  }
+
+  void operator()(const steps::RandomPolicy& step) {
+    const auto& policy = one_of(step.policies);
+    const bool v2 = draft_.source.v2;
+    // v1 draws for both before the first is done.
+    float draws[2] = {};
+    int64_t signs[2] = {};
+    if (!v2) {
+      for (float& draw : draws) draw = random_.rand();
+      for (int64_t& sign : signs) sign = from(0, 2);
+    }
+    for (size_t k = 0; k < policy.size() && !draft_.declined(); ++k) {
+      const steps::PolicyOp& op = policy[k];
+      if (!((v2 ? random_.rand() : draws[k]) <= op.p)) continue;
+      const bool negative = op.is_signed && (v2 ? is_low_half() : signs[k] == 0);
+      apply(step, op, negative ? -strength(op) : strength(op));
+    }
+  }
+
  private:
   void decline() { draft_.decline(Reason::kNumber); }
+
+  void one(const steps::Step& step) {
+    std::visit(*this, step);
+    // As many ops as Python drafts before it does them.
+    if (draft_.pixel_ops() > kMaxOps / 2) decline();
+  }
+
+  template <class T>
+  const T& one_of(const std::vector<T>& several) {
+    return several[static_cast<size_t>(from(0, static_cast<int64_t>(several.size())))];
+  }
+
+  bool is_low_half() { return random_.rand() <= 0.5f; }
+
+  static double strength(const steps::PolicyOp& op) { return op.magnitudes.empty() ? 0.0 : op.magnitudes.front(); }
+
+  Reason adjust(steps::Effect effect, Number number) {
+    switch (effect) {
+      case steps::Effect::kBrightness:
+        return draft_.adjust_brightness(number, torch_);
+      case steps::Effect::kColor:
+        return draft_.adjust_saturation(number, torch_);
+      case steps::Effect::kContrast:
+        return draft_.adjust_contrast(number, torch_);
+      case steps::Effect::kSharpness:
+        return draft_.adjust_sharpness(number, torch_);
+      case steps::Effect::kPosterize:
+        return draft_.posterize(static_cast<int64_t>(number.value));
+      case steps::Effect::kSolarize:
+        return draft_.solarize(number, torch_);
+      case steps::Effect::kAutoContrast:
+        return draft_.autocontrast(torch_);
+      case steps::Effect::kEqualize:
+        return draft_.equalize();
+      case steps::Effect::kInvert:
+        return draft_.invert();
+      default:
+        return draft_.decline(Reason::kNumber);
+    }
+  }
+
+  // An op of a policy, as `how` samples.
+  void apply(const auto& how, const steps::PolicyOp& op, double magnitude) {
+    const auto map = [&](Vec2 translate, Vec2 shear, std::optional<Vec2> center) {
+      draft_.affine(0, translate, 1, shear, how.by, center, how.fill, torch_);
+    };
+    switch (op.effect) {
+      case steps::Effect::kIdentity:
+        return;
+      case steps::Effect::kShearX:
+        map({}, {angle_of(magnitude), 0}, Vec2{});
+        break;
+      case steps::Effect::kShearY:
+        map({}, {0, angle_of(magnitude)}, Vec2{});
+        break;
+      case steps::Effect::kTranslateX:
+        map({shift(op, magnitude, draft_.width()), 0}, {}, std::nullopt);
+        break;
+      case steps::Effect::kTranslateY:
+        map({0, shift(op, magnitude, draft_.height())}, {}, std::nullopt);
+        break;
+      case steps::Effect::kRotate:
+        draft_.rotate(magnitude, how.by, false, std::nullopt, how.fill, torch_);
+        break;
+      case steps::Effect::kBrightness:
+      case steps::Effect::kColor:
+      case steps::Effect::kContrast:
+      case steps::Effect::kSharpness:
+        adjust(op.effect, {1.0 + magnitude});
+        break;
+      case steps::Effect::kSolarize:
+        // v2's are shares of white.
+        adjust(op.effect, {draft_.source.v2 ? 255.0 * magnitude : magnitude});
+        break;
+      default:
+        adjust(op.effect, {magnitude});
+    }
+    // Between ops of policies, v1 does fewer of them at once.
+    if (!draft_.source.v2 && draft_.pixel_ops() > kMaxOps / 4) decline();
+  }
+
+  // By how many pixels a translation moves an image of that side.
+  double shift(const steps::PolicyOp& op, double magnitude, int side) {
+    const auto whole = static_cast<int64_t>(magnitude);
+    if (op.bins == 0) return static_cast<double>(whole);
+    constexpr double kShare = 150.0 / 331.0;
+    const auto found = whole_part(kShare * side, op.bins, std::abs(whole));
+    if (!found) decline();
+    return static_cast<double>(magnitude < 0 ? -found.value_or(0) : found.value_or(0));
+  }
 
   double from(Range range) { return random_.uniform(range.low, range.high, form_); }
 
@@ -279,7 +403,8 @@ struct Draws {
   bool operator()(const steps::Group& step) const { return step.p.has_value() || draws(step.steps); }
   bool operator()(const auto& step) const {
     return requires { step.p; } || requires { step.degrees; } || requires { step.log_ratio; } ||
-           requires { step.pads_if_needed; } || requires { step.brightness; } || requires { step.sigma; };
+           requires { step.pads_if_needed; } || requires { step.brightness; } || requires { step.sigma; } ||
+           requires { step.ops; } || requires { step.policies; } || requires { step.steps; };
   }
 };
 

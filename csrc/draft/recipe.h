@@ -2,6 +2,7 @@
 // fastaug.transforms draft, by the words that these draw.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -94,10 +95,27 @@ struct Grayscale {
 struct RandomGrayscale {
   float p;
 };
+// What a single op does, as policies name it.
+enum class Effect : uint8_t {
+  kIdentity,
+  kShearX,
+  kShearY,
+  kTranslateX,
+  kTranslateY,
+  kRotate,
+  kBrightness,
+  kColor,
+  kContrast,
+  kSharpness,
+  kPosterize,
+  kSolarize,
+  kAutoContrast,
+  kEqualize,
+  kInvert
+};
 // Those that compare their draws in double.
-enum class Adjustment : uint8_t { kInvert, kPosterize, kSolarize, kSharpness, kAutocontrast, kEqualize };
 struct RandomAdjustment {
-  Adjustment kind;
+  Effect effect;
   double p;
   double number;  // bits, threshold or factor
   bool is_float;
@@ -111,16 +129,47 @@ struct RandomErasing {
   Range scale, log_ratio;
   std::vector<double> values;  // one, or one for each channel
 };
-// The others in a row.
+struct PolicyOp {
+  Effect effect;
+  bool is_signed;                  // its strength is negative at half of the draws
+  std::vector<double> magnitudes;  // one is drawn if there are several
+  // Of a translation by a share of the image's side: in how many numbers, from 0 to the share, the magnitude counts.
+  int64_t bins = 0;
+  float p = 1;  // in a policy: done if a draw is at most that
+};
+// RandAugment and TrivialAugmentWide: any of the ops, several times.
+struct RandomOps {
+  std::vector<PolicyOp> ops;
+  int64_t count;
+  Resample by;
+  Fill fill;
+};
+// AutoAugment: the two ops of any of the policies.
+struct RandomPolicy {
+  std::vector<std::array<PolicyOp, 2>> policies;
+  Resample by;
+  Fill fill;
+};
+// The others in a row, in random order, and one of them by its weight.
 struct Group;
+struct Shuffled;
+struct Chosen;
 
-using Step = std::variant<ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, Normalize,
-                          Resize, CenterCrop, Pad, RandomFlip, RandomCrop, RandomCropByAxis, RandomResizedCrop,
-                          RandomRotation, RandomAffine, RandomPerspective, ColorJitter, Grayscale, RandomGrayscale,
-                          RandomAdjustment, GaussianBlur, RandomErasing, Group>;
+using Step =
+    std::variant<ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, Normalize, Resize,
+                 CenterCrop, Pad, RandomFlip, RandomCrop, RandomCropByAxis, RandomResizedCrop, RandomRotation,
+                 RandomAffine, RandomPerspective, ColorJitter, Grayscale, RandomGrayscale, RandomAdjustment,
+                 GaussianBlur, RandomErasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen>;
 
 struct Group {
   std::optional<float> p;  // done if a draw is at most that
+  std::vector<Step> steps;
+};
+struct Shuffled {
+  std::vector<Step> steps;
+};
+struct Chosen {
+  std::vector<float> weights;  // as Random::choice takes them
   std::vector<Step> steps;
 };
 

@@ -57,6 +57,13 @@ def sequence(value: Any, *lengths: int) -> Sequence[Any]:
     return value  # type: ignore[no-any-return]
 
 
+def fixed(value: Any, length: int) -> tuple[Any, ...]:
+    """Return a tuple of that length unchanged."""
+    if type(value) is not tuple:
+        raise NoRecipe
+    return tuple(sequence(value, length))
+
+
 def chance(p: Any) -> float:
     """Return a probability in float32, as it is compared with draws."""
     if type(p) is int and not -(2**53) <= p <= 2**53:
@@ -153,11 +160,16 @@ def packed(transform: Any) -> Packed:
     return transform._packed()  # type: ignore[no-any-return]
 
 
-def group(transforms: Any, p: Any = None, pack: Callable[[Any], Packed] = packed) -> Packed:
-    """Return the settings of several transforms in a row, done if a draw is at most `p`."""
+def several(transforms: Any, pack: Callable[[Any], Packed] = packed) -> tuple[Packed, ...]:
+    """Return the settings of transforms in a list or tuple."""
     if type(transforms) not in (list, tuple):
         raise NoRecipe
-    return "Group", None if p is None else chance(p), tuple(map(pack, transforms))
+    return tuple(map(pack, transforms))
+
+
+def group(transforms: Any, p: Any = None, pack: Callable[[Any], Packed] = packed) -> Packed:
+    """Return the settings of several transforms in a row, done if a draw is at most `p`."""
+    return "Group", None if p is None else chance(p), several(transforms, pack)
 
 
 def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
@@ -182,8 +194,12 @@ def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
             inner = own.get("transforms")
             if inner is not None:
                 watch(inner)
-            told = (own[name] for name in names if name != "transforms")
+            told = [own[name] for name in names if name != "transforms"]
+            told.append(getattr(transform, "_AUGMENTATION_SPACE", None))  # the only mutable attribute of a class
             lists.extend((value, tuple(value)) for value in told if type(value) is list)
+            objects.extend(
+                (value, len(value), tuple(value), tuple(value.values())) for value in told if type(value) is dict
+            )
 
     watch(transforms)
     return tuple(objects), tuple(lists), tuple(empty)
@@ -223,8 +239,8 @@ def recipe_of(
     try:
         parts = _split(transforms, family)
         objects, lists, empty = _watched(transforms)
-    except (NoRecipe, OverflowError, KeyError):
-        return None
+    except (NoRecipe, ValueError, OverflowError, KeyError, RuntimeError):
+        return None  # torch raises a RuntimeError where its numbers are not known
     watched = objects, lists, (*empty, family.replaced), transforms
     settings: dict[str, Any] = {
         "v2": family is not V1,

@@ -20,8 +20,8 @@ from fastaug._draft.replaced import TransformDraft
 from fastaug._program.eager import addressable, traced
 from fastaug._program.kinds import TENSOR
 from fastaug.transforms import functional as F
-from fastaug.transforms._auto_augment import Fill, Ops, Space, Table, apply_op, draw_op, mix_spaces, table_of
-from fastaug.transforms._base import Transform, check_fill, fill_of
+from fastaug.transforms._auto_augment import MIXES, Fill, Ops, PolicyTransform, Strengths, Table, apply_op, draw_op
+from fastaug.transforms._base import check_fill, fill_of
 
 __all__ = ["AugMix"]
 
@@ -32,7 +32,7 @@ Drawn = tuple[list[list[float]] | Tensor, list[list[float]] | Tensor, Iterable[O
 _CPU = torch.device("cpu")
 
 
-class AugMix(Transform):
+class AugMix(PolicyTransform):
     """The image mixed with several chains of random ops on it (https://arxiv.org/abs/1912.02781).
 
     Draws the weights, then for each chain its length, and for each op of it the op, its strength where it has one, and
@@ -82,8 +82,9 @@ class AugMix(Transform):
         self.interpolation = interpolation
         self.fill = fill
 
-    def _augmentation_space(self, num_bins: int, image_size: tuple[int, int]) -> Space:
-        return mix_spaces[bool(self.all_ops)](num_bins, image_size)
+    @property
+    def _AUGMENTATION_SPACE(self) -> Strengths:
+        return MIXES[bool(self.all_ops)]
 
     def _sample_dirichlet(self, params: Tensor) -> Tensor:
         return torch._sample_dirichlet(params)
@@ -91,8 +92,7 @@ class AugMix(Transform):
     def _sample(self, draft: Draft) -> Drawn:
         check_fill(self.fill, draft)
         draws = draft.call.draws
-        space = mix_spaces[bool(self.all_ops)]
-        table = table_of(self, draft, AugMix, space, self._PARAMETER_MAX, (draft.height, draft.width))
+        table = self._table(draft, self._PARAMETER_MAX, (draft.height, draft.width))
         count = draft.lead[0] if draft.lead else 1
         draft.load()  # torchvision makes a tensor of the image before it draws
         own = draft.kind == draft.source == TENSOR and draft.device is None

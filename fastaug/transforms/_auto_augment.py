@@ -5,16 +5,18 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
 from fastaug._draft.interpolation import InterpolationMode
+from fastaug._names import is_ours
 from fastaug._program.arguments import as_float32
+from fastaug._program.kinds import TENSOR
 from fastaug._program.ops import MAX_OPS
 from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy, Policy, policies_of
 from fastaug.transforms._base import Transform, check_fill, fill_of
@@ -25,6 +27,14 @@ __all__ = ["AutoAugment", "RandAugment", "TrivialAugmentWide"]
 Magnitudes = Callable[[int, int, int], Tensor | None]
 #: {name: (magnitudes, whether the sign is drawn)}
 Strengths = dict[str, tuple[Magnitudes, bool]]
+
+
+class Fixed(Strengths):
+    """The same of a class of this package, which caches know by identity."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
 #: The same for one image; a scalar tensor means that there is no magnitude.
 Space = dict[str, tuple[Tensor, bool]]
 #: The same as (name, magnitudes or None, signed).
@@ -36,6 +46,9 @@ Ops = Iterable[tuple[str, float]]
 
 # Ops before a draft is done so far: together with those of other transforms, below the native core's limit.
 _MAX_DRAFT = MAX_OPS // 4
+
+# Magnitudes of an op in a recipe.
+_MOST_BINS = 1 << 10
 
 _TORCH = TorchDraws()
 
@@ -107,22 +120,23 @@ def tabulate(space: Space) -> Table:
     )
 
 
+@functools.lru_cache(maxsize=1024)
+def _values(magnitudes: Magnitudes, bins: int, height: int, width: int, dtype: torch.dtype) -> tuple[float, ...] | None:
+    # linspace computes in torch's default dtype.
+    tensor = magnitudes(bins, height, width)
+    return None if tensor is None else tuple(map(float, tensor))
+
+
+def values_of(magnitudes: Magnitudes, bins: int, height: int, width: int) -> tuple[float, ...] | None:
+    """Return the magnitudes as numbers. Those of this package are kept."""
+    kept = is_ours(magnitudes) and type(bins) is type(height) is type(width) is int
+    function = _values if kept else _values.__wrapped__
+    return function(magnitudes, bins, height, width, torch.get_default_dtype())
+
+
 @functools.lru_cache(maxsize=256)
-def _tabulated(space: Callable[..., Space], arguments: tuple[Any, ...], dtype: torch.dtype) -> Table:
-    return tabulate(space(*arguments))
-
-
-def table_of(transform: Any, draft: Draft, owner: type, space: Callable[..., Space], *arguments: Any) -> Table:
-    """The augmentation space of a transform as a table: a cached one, unless the user has overridden the method."""
-    method = transform._augmentation_space
-    own = getattr(method, "__func__", None) is owner.__dict__["_augmentation_space"]
-    if own and draft.call.traced:  # sizes may be torch's symbols
-        return tabulate(space(*arguments))
-    if own and type(arguments[0]) is int:
-        # linspace computes in torch's default dtype.
-        return _tabulated(space, arguments, torch.get_default_dtype())
-    draft.call.draws.release()
-    return tabulate(method(*arguments))
+def _tabulated(space: Fixed, *arguments: Any) -> Table:
+    return tuple((name, _values(magnitudes, *arguments), signed) for name, (magnitudes, signed) in space.items())
 
 
 def up_to(limit: float) -> Magnitudes:
@@ -171,38 +185,91 @@ def _bits(most: int, fewer: int) -> Magnitudes:
 
 
 _LEVELS = levels(_bits(8, 4), 255.0)
-_AUTO: Strengths = {**PAPER, **_LEVELS, **INVERT}
-_RAND: Strengths = {**IDENTITY, **PAPER, **_LEVELS}
-_WIDE: Strengths = {**WIDE, **levels(_bits(8, 6), 255.0)}
+_AUTO = Fixed({**PAPER, **_LEVELS, **INVERT})
+_RAND = Fixed({**IDENTITY, **PAPER, **_LEVELS})
+_WIDE = Fixed({**WIDE, **levels(_bits(8, 6), 255.0)})
 _MIX: Strengths = {**MIX, **levels(_bits(4, 4), 255.0)}
-_MIX_ALL: Strengths = {**_MIX, **colours(0.9)}
-
-
-def _space(strengths: Strengths, bins: int, image_size: tuple[int, int] = (0, 0)) -> Space:
-    """Return a space for images of (height, width)."""
-    found = {name: (magnitudes(bins, *image_size), signed) for name, (magnitudes, signed) in strengths.items()}
-    return {name: (torch.tensor(0.0) if values is None else values, signed) for name, (values, signed) in found.items()}
-
-
-_auto_space, _rand_space, _wide_space = partial(_space, _AUTO), partial(_space, _RAND), partial(_space, _WIDE)
 #: Those of AugMix, without and with all ops.
-mix_spaces = partial(_space, _MIX), partial(_space, _MIX_ALL)
+MIXES = Fixed(_MIX), Fixed({**_MIX, **colours(0.9)})
 
 
-class _Policy(Transform):
+def _packed_op(strengths: Strengths, name: Any, bins: Any, places: Sequence[Any], p: float = 1.0) -> recipe.Packed:
+    """Return the settings of an op, with its magnitudes at these places among so many."""
+    magnitudes, signed = recipe.fixed(strengths[name], 2)
+    known = is_ours(magnitudes) and 2 <= recipe.whole(bins) <= _MOST_BINS
+    if not known or any(not -bins <= recipe.whole(place) < bins for place in places):
+        raise recipe.NoRecipe
+    if magnitudes in _SHARES and len(places) == 1:
+        return name, signed, (places[0] % bins,), bins, p  # the core knows the size of the image
+    values = values_of(magnitudes, bins, 0, 0)
+    if values is None:
+        return name, False, (), 0, p
+    if magnitudes in _SHARES or not places:
+        raise recipe.NoRecipe
+    return name, signed, tuple(values[place] for place in places), 0, p
+
+
+def packed_ops(transform: Any, places: Sequence[Any], count: Any) -> recipe.Packed:
+    """Return the settings of a transform that does some of all ops, of the magnitudes at these places."""
+    strengths, bins = transform._AUGMENTATION_SPACE, transform.num_magnitude_bins
+    ops = tuple(_packed_op(strengths, name, bins, places) for name in strengths)
+    return "RandomOps", ops, recipe.whole(count), *transform._packed_sampling()
+
+
+def packed_policies(transform: Any, policies: Any) -> recipe.Packed:
+    """Return the settings of a transform that does the ops of one of the policies."""
+
+    def op(described: Any) -> recipe.Packed:
+        name, p, place = recipe.fixed(described, 3)
+        places = () if place is None else (place,)
+        return _packed_op(transform._AUGMENTATION_SPACE, name, 10, places, recipe.chance(p))
+
+    pairs = recipe.several(policies, lambda policy: tuple(map(op, recipe.fixed(policy, 2))))
+    return "RandomPolicy", pairs, *transform._packed_sampling()
+
+
+class PolicyTransform(Transform):
     """The base of transforms that draw ops."""
 
-    _drawn = ("ops",)
+    _drawn: tuple[str, ...] = ("ops",)
+    _AUGMENTATION_SPACE: Any
     interpolation: InterpolationMode
     fill: Fill
 
-    def _draft(self, draft: Draft, params: Ops) -> None:
+    def _augmentation_space(self, num_bins: int, image_size: tuple[int, int] = (0, 0)) -> Space:
+        """Return the ops with their magnitudes for images of (height, width)."""
+        space = {}
+        for name, (magnitudes, signed) in self._AUGMENTATION_SPACE.items():
+            values = magnitudes(num_bins, *image_size)
+            space[name] = torch.tensor(0.0) if values is None else values, signed
+        return space
+
+    _own_space = staticmethod(_augmentation_space)
+
+    def _has_own_space(self) -> bool:
+        return getattr(self._augmentation_space, "__func__", None) is self._own_space
+
+    def _table(self, draft: Draft, bins: int, *size: tuple[int, int]) -> Table:
+        """Return the augmentation space, which the user may have overridden, as a table."""
+        if self._has_own_space() and type(bins) is int and not draft.call.traced:  # sizes may be torch's symbols
+            return _tabulated(self._AUGMENTATION_SPACE, bins, *(size[0] if size else (0, 0)), torch.get_default_dtype())
+        draft.call.draws.release()
+        return tabulate(self._augmentation_space(bins, *size))
+
+    def _draft(self, draft: Draft, params: Any) -> None:
         fill = fill_of(self.fill, draft.kind, draft.channels)
         for name, magnitude in params:
             apply_op(draft, name, magnitude, self.interpolation, fill)
 
+    def _packed_sampling(self) -> recipe.Packed:
+        if not self._has_own_space():
+            raise recipe.NoRecipe
+        fill = recipe.filling(self.fill)
+        fill_of(fill, TENSOR, 1)  # Python checks a fill before each call, not only where a pixel needs it
+        return recipe.resampling(self.interpolation), fill
 
-class AutoAugment(_Policy):
+
+class AutoAugment(PolicyTransform):
     """Two ops in a row, by a policy that was learned on a dataset (https://arxiv.org/abs/1805.09501).
 
     Draws the policy, whether each of its two ops happens, and the signs of their strengths. Images have 1 or 3 channels
@@ -224,6 +291,7 @@ class AutoAugment(_Policy):
     """
 
     _shown = ("policy", "fill")
+    _AUGMENTATION_SPACE = _AUTO
 
     def __init__(
         self,
@@ -239,9 +307,6 @@ class AutoAugment(_Policy):
 
     def _get_policies(self, policy: AutoAugmentPolicy) -> list[Policy]:
         return policies_of(policy)
-
-    def _augmentation_space(self, num_bins: int, image_size: tuple[int, int]) -> Space:
-        return _auto_space(num_bins, image_size)
 
     @staticmethod
     def get_params(transform_num: int) -> tuple[int, Tensor, Tensor]:
@@ -264,7 +329,7 @@ class AutoAugment(_Policy):
         else:
             policy, *tensors = self._asked(draft, len(self.policies))
             probabilities, signs = (tensor.tolist() for tensor in tensors)
-        table = table_of(self, draft, AutoAugment, _auto_space, 10, (draft.height, draft.width))
+        table = self._table(draft, 10, (draft.height, draft.width))
         ops = []
         for (name, p, index), draw, sign in zip(self.policies[policy], probabilities, signs):
             if draw <= as_float32(p):
@@ -273,12 +338,15 @@ class AutoAugment(_Policy):
                 ops.append((name, -magnitude if signed and sign == 0 else magnitude))
         return ops
 
+    def _packed(self) -> recipe.Packed:
+        return packed_policies(self, self.policies)
+
 
 def _draw_policy(draws: Draws, count: int) -> tuple[int, list[float], list[int]]:
     return draws.randint(0, count), [draws.rand(), draws.rand()], [draws.randint(0, 2), draws.randint(0, 2)]
 
 
-class RandAugment(_Policy):
+class RandAugment(PolicyTransform):
     """Some random ops in a row, all of the same strength (https://arxiv.org/abs/1909.13719).
 
     For each, draws the op, and the sign of its strength where it has one. Images have 1 or 3 channels and 8 bits.
@@ -300,6 +368,7 @@ class RandAugment(_Policy):
     """
 
     _shown = ("num_ops", "magnitude", "num_magnitude_bins", "interpolation", "fill")
+    _AUGMENTATION_SPACE = _RAND
 
     def __init__(
         self,
@@ -316,15 +385,10 @@ class RandAugment(_Policy):
         self.interpolation = interpolation
         self.fill = fill
 
-    def _augmentation_space(self, num_bins: int, image_size: tuple[int, int]) -> Space:
-        return _rand_space(num_bins, image_size)
-
     def _sample(self, draft: Draft) -> Ops:
         check_fill(self.fill, draft)
-        draws = draft.call.draws
-        size = draft.height, draft.width
-        table = table_of(self, draft, RandAugment, _rand_space, self.num_magnitude_bins, size)
-        return self._draw_ops(draws, table)
+        table = self._table(draft, self.num_magnitude_bins, (draft.height, draft.width))
+        return self._draw_ops(draft.call.draws, table)
 
     def _draw_ops(self, draws: Draws, table: Table) -> Iterator[tuple[str, float]]:
         for _ in range(self.num_ops):
@@ -334,8 +398,11 @@ class RandAugment(_Policy):
                 magnitude = -magnitude
             yield name, magnitude
 
+    def _packed(self) -> recipe.Packed:
+        return packed_ops(self, (self.magnitude,), self.num_ops)
 
-class TrivialAugmentWide(_Policy):
+
+class TrivialAugmentWide(PolicyTransform):
     """One random op of random strength (https://arxiv.org/abs/2103.10158).
 
     Draws the op, its strength where it has one, and then the sign of it. Images have 1 or 3 channels and 8 bits.
@@ -352,6 +419,7 @@ class TrivialAugmentWide(_Policy):
     """
 
     _shown = ("num_magnitude_bins", "interpolation", "fill")
+    _AUGMENTATION_SPACE = _WIDE
 
     def __init__(
         self,
@@ -364,11 +432,10 @@ class TrivialAugmentWide(_Policy):
         self.interpolation = interpolation
         self.fill = fill
 
-    def _augmentation_space(self, num_bins: int) -> Space:
-        return _wide_space(num_bins)
-
     def _sample(self, draft: Draft) -> Ops:
         check_fill(self.fill, draft)
-        draws = draft.call.draws
-        table = table_of(self, draft, TrivialAugmentWide, _wide_space, self.num_magnitude_bins)
-        return [draw_op(draws, table)]
+        table = self._table(draft, self.num_magnitude_bins)
+        return [draw_op(draft.call.draws, table)]
+
+    def _packed(self) -> recipe.Packed:
+        return packed_ops(self, range(recipe.whole(self.num_magnitude_bins)), 1)

@@ -218,7 +218,8 @@ class RandomColor(RandomTransform):
     def _adjustment(cls, transform: Any, p: float) -> recipe.Packed:
         """Return the recipe's step of a transform of this class, or of v2's."""
         number = 0 if len(cls._shown) == 1 else cls._plain(getattr(transform, cls._shown[0]))
-        return "RandomAdjustment", cls.__name__, p, float(number), type(number) is float
+        name = cls.__name__.removeprefix("Random").removeprefix("Adjust").replace("contrast", "Contrast")
+        return "RandomAdjustment", name, p, float(number), type(number) is float
 
 
 class RandomInvert(RandomColor):

@@ -15,7 +15,7 @@ from unittest import mock
 
 import pytest
 import torch
-from PIL import Image
+from PIL import Image, ImageOps
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -31,7 +31,8 @@ CALLS = 30
 
 
 def made() -> Any:
-    inner = T.Compose([T.RandomApply([T.RandomRotation([-20, 20])], 0.7), T.RandomCrop([20, 20])])
+    policies = [T.RandAugment(), T.AutoAugment(), T.TrivialAugmentWide()]
+    inner = T.Compose([T.RandomApply([T.RandomRotation([-20, 20])], 0.7), T.RandomCrop([20, 20]), *policies])
     return T.Compose(
         [inner, T.RandomHorizontalFlip(), T.ColorJitter([0.5, 1.5]), T.ToTensor(), T.Normalize([0.5], [0.5])]
     )
@@ -75,6 +76,14 @@ def rotation(pipeline: Any) -> Any:
     return pipeline.transforms[0].transforms[0].transforms[0]
 
 
+def policy(pipeline: Any) -> Any:
+    return pipeline.transforms[0].transforms[3]
+
+
+def inverting(*arguments: Any) -> Any:
+    return {"Invert": (torch.tensor(0.0), False)}
+
+
 def darker(image: Any) -> Any:
     return image.point(lambda value: value // 2)
 
@@ -84,6 +93,9 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "an attribute of an inner one": lambda p: setattr(crop(p), "size", (10, 12)),
     "an item of a list": lambda p: rotation(p).degrees.__setitem__(1, 60.0),
     "an item of a mean": lambda p: p.transforms[4].mean.__setitem__(0, 0.25),
+    "all policies": lambda p: policy(p).policies.__setitem__(slice(None), [(("Invert", 1.0, None),) * 2] * 25),
+    "a policy": lambda p: policy(p).policies.__setitem__(slice(0, 20), [(("Solarize", 1.0, 9),) * 2] * 20),
+    "an augmentation space": lambda p: setattr(p.transforms[0].transforms[4], "_augmentation_space", inverting),
     "an attribute that is added": lambda p: setattr(crop(p), "get_params", lambda image, size: (1, 2, *size)),
     "a forward": lambda p: setattr(p.transforms[1], "forward", darker),
     "a hook": lambda p: p.transforms[1].register_forward_hook(lambda module, given, image: darker(image)),
@@ -152,6 +164,7 @@ REPLACED: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "the base's __call__": lambda: mock.patch.object(torch.nn.Module, "__call__", lambda self, image: image),
     "get_params": lambda: mock.patch.object(T.RandomRotation, "get_params", staticmethod(lambda degrees: 90.0)),
     "a function": lambda: mock.patch.object(T.functional, "hflip", darker),
+    "an augmentation space": lambda: mock.patch.object(T.RandAugment, "_augmentation_space", inverting),
     "torch.rand": lambda: mock.patch("torch.rand", lambda count: torch.zeros(count)),
     "uniform_": lambda: mock.patch.object(torch.Tensor, "uniform_", lambda self, low, high: self.fill_(low)),
     "a hook on all modules": hook_on_all,
@@ -170,6 +183,22 @@ def test_what_is_replaced_is_called(what: str, make: Callable[[], Any]) -> None:
         assert not is_native(pipeline)
         assert agree(pipeline)
     ready(pipeline)
+
+
+def test_spaces_of_the_user_s_are_drawn_from() -> None:
+    inverted = ImageOps.invert(IMAGE)
+    with REPLACED["an augmentation space"]():
+        assert T.RandAugment(1)(IMAGE) == inverted
+        assert T.Compose([T.RandAugment(), T.ToTensor()])._recipe() is None
+    assert T.RandAugment(0)(IMAGE) == IMAGE
+    own = T.TrivialAugmentWide()
+    own._augmentation_space = inverting
+    assert own(IMAGE) == inverted and T.Compose([own, T.ToTensor()])._recipe() is None
+
+
+def test_magnitudes_are_those_of_the_usual_dtype() -> None:
+    with default_dtype():
+        assert T.Compose([T.RandAugment(), T.ToTensor()])._recipe() is None
 
 
 def test_what_torch_records_is_left_to_it() -> None:
@@ -193,6 +222,12 @@ class Own(T.RandomHorizontalFlip):
     pass
 
 
+def with_policies(policies: Any) -> Any:
+    transform = T.AutoAugment()
+    transform.policies = policies
+    return transform
+
+
 @pytest.mark.parametrize(
     "step",
     [
@@ -201,6 +236,15 @@ class Own(T.RandomHorizontalFlip):
         T.Normalize(torch.tensor([0.5]), torch.tensor([0.5])),
         T.RandomChoice([T.Pad(1)]),
         T.RandomErasing(value="random"),
+        T.RandAugment(magnitude=31),
+        T.RandAugment(num_magnitude_bins=1),
+        T.RandAugment(2.0),  # type: ignore[arg-type]
+        T.TrivialAugmentWide(fill=10**400),
+        with_policies([[("Invert", 1.0, None), ("Invert", 1.0, None)]]),
+        with_policies([(["Invert", 1.0, None], ("Invert", 1.0, None))]),
+        with_policies([(("Rotate", 1.0, 10), ("Invert", 1.0, None))]),
+        with_policies([(("Rotate", 1.0, None), ("Invert", 1.0, None))]),
+        with_policies([]),
         T.RandomApply(torch.nn.ModuleList([T.Pad(1)])),
         T.ElasticTransform(),
         T.Grayscale(2**63),

@@ -24,7 +24,10 @@ CALLS = 30
 
 
 def made() -> Any:
-    inner = v2.Compose([v2.RandomApply([v2.RandomRotation([-20, 20])], 0.7), v2.RandomCrop([20, 20])])
+    choice = v2.RandomChoice([v2.RandomInvert(0.5), v2.RandomPosterize(2)], [0.9, 0.1])
+    order = v2.RandomOrder([v2.ColorJitter(0.2), v2.RandAugment()])
+    policies = [choice, order, v2.AutoAugment(), v2.TrivialAugmentWide(fill=3)]
+    inner = v2.Compose([v2.RandomApply([v2.RandomRotation([-20, 20])], 0.7), v2.RandomCrop([20, 20]), *policies])
     end = [v2.ToImage(), v2.ToDtype(torch.float32, scale=True), v2.Normalize([0.5], [0.5])]
     return v2.Compose([inner, v2.RandomHorizontalFlip(), v2.ColorJitter([0.5, 1.5]), *end])
 
@@ -66,13 +69,27 @@ def agree(pipeline: Any) -> bool:
     return True
 
 
+def inner(pipeline: Any, index: int) -> Any:
+    return pipeline.transforms[0].transforms[index]
+
+
 def darker(image: Any, *arguments: Any, **named: Any) -> Any:
     return F.posterize(image, 1)
+
+
+def no_magnitudes(*arguments: Any) -> None:
+    pass
 
 
 CHANGES: dict[str, Callable[[Any], Any]] = {
     "an attribute": lambda p: setattr(p.transforms[1], "p", 0.9),
     "an item of a mean": lambda p: p.transforms[5].mean.__setitem__(0, 0.25),
+    "a weight": lambda p: inner(p, 2).p.__setitem__(slice(None), [0.1, 0.9]),
+    "one of a choice": lambda p: inner(p, 2).transforms.__setitem__(0, v2.RandomSolarize(10, 1.0)),
+    "one of those in any order": lambda p: inner(p, 3).transforms.__setitem__(0, v2.Resize((20, 20))),
+    "policies": lambda p: inner(p, 4)._policies.__setitem__(slice(0, 24), [(("Invert", 1.0, None),) * 2] * 24),
+    "an augmentation space": lambda p: setattr(inner(p, 5), "_AUGMENTATION_SPACE", {"Invert": (no_magnitudes, False)}),
+    "a fill": lambda p: inner(p, 0).transforms[0]._fill.__setitem__("others", 200),
     "a transform that is added": lambda p: setattr(p.transforms[1], "transform", lambda image, params: darker(image)),
     "a forward": lambda p: setattr(p.transforms[1], "forward", darker),
     "a hook": lambda p: p.transforms[1].register_forward_hook(lambda module, given, image: darker(image)),
@@ -102,6 +119,15 @@ REPLACED: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "make_params": lambda: mock.patch.object(v2.RandomRotation, "make_params", return_value={"angle": 90.0}),
     "the base's __call__": lambda: mock.patch.object(torch.nn.Module, "__call__", lambda self, image: image),
     "a function": lambda: mock.patch.object(F, "horizontal_flip", darker),
+    "an op of a space": lambda: mock.patch.dict(
+        v2.RandAugment._AUGMENTATION_SPACE, {"ShearX": (no_magnitudes, False), "Color": (no_magnitudes, False)}
+    ),
+    "another op in a space": lambda: mock.patch.dict(
+        v2.TrivialAugmentWide._AUGMENTATION_SPACE, {"Invert": (no_magnitudes, False)}
+    ),
+    "a space": lambda: mock.patch.object(
+        v2.AutoAugment, "_AUGMENTATION_SPACE", v2.AutoAugment._AUGMENTATION_SPACE.copy()
+    ),
     "torch.rand": lambda: mock.patch("torch.rand", lambda count: torch.zeros(count)),
     "what runs jobs": lambda: mock.patch.object(PLAIN, "run", mock.Mock(side_effect=PLAIN.run)),
 }
@@ -140,5 +166,20 @@ def test_a_user_s_class_has_none() -> None:
     class Darker(v2.RandomHorizontalFlip):
         pass
 
-    for step in (Darker(), v2.Lambda(darker), v2.RandomChoice([v2.Resize(9)]), T.Resize(9)):
+    own = v2.RandAugment()
+    own._AUGMENTATION_SPACE = {"Invert": (no_magnitudes, False)}  # type: ignore[misc]
+    other = v2.RandomChoice([v2.Resize(9)])
+    other.p = [1]
+    nested = [v2.RandomChoice([T.Resize(9)]), v2.RandomOrder([T.Resize(9)])]
+    for step in (Darker(), v2.Lambda(darker), v2.AugMix(), own, other, *nested, T.Resize(9)):
         assert v2.Compose([step])._recipe() is None
+
+
+def test_weights_and_magnitudes_are_those_of_the_usual_dtype() -> None:
+    steps = [v2.RandomChoice([v2.Resize(9)]), v2.TrivialAugmentWide()]
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert [v2.Compose([step])._recipe() for step in steps] == [None, None]
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert None not in [v2.Compose([step])._recipe() for step in steps]

@@ -19,7 +19,7 @@ from fastaug._draft import finish
 from fastaug._draft.recipe import recipe_of
 from fastaug._program.kinds import PIL_IMAGE
 from support.differences import each
-from support.native_calls import Random, compared, mode, plain_image, random_image, same
+from support.native_calls import Random, by_python, compared, mode, natively, plain_image, random_image, same
 from support.native_steps import Steps
 from support.own_names import own_names
 from support.scale import cases
@@ -132,19 +132,32 @@ def test_user_code_gets_and_gives_the_same_images(part: int) -> None:
     assert native > 50
 
 
+def test_shifts_of_policies_are_torch_s_at_all_sizes() -> None:
+    who: Counter[str] = Counter()
+    for case in range(cases(1500)):
+        r = Random(case)
+        bins = r.choice([31, 10, r.randint(2, 200)])
+        pipeline = T.Compose([T.RandAugment(4, r.randrange(bins), bins), T.ToTensor()])
+        size = r.choice([r.randint(1, 4000), 331 * r.randint(1, 12)])
+        image = Image.new("L", r.choice([(size, 3), (3, size)]))
+        torch.manual_seed(case)
+        expected = by_python(pipeline, image)
+        torch.manual_seed(case)
+        found = natively(pipeline, pipeline._recipe(), image)
+        who["declined" if found is NotImplemented else "same" if found == expected else "other"] += 1
+    assert who["same"] > 0.95 * who.total() and not who["other"]
+
+
 #: Transforms that no recipe knows.
 BY_PYTHON = {
     "AugMix",
-    "AutoAugment",
     "Decode",
     "ElasticTransform",
     "FiveCrop",
     "LinearTransformation",
-    "RandAugment",
     "RandomChoice",
     "RandomOrder",
     "TenCrop",
-    "TrivialAugmentWide",
 }
 
 

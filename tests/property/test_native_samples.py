@@ -39,6 +39,15 @@ def scaled(r: Random, dtype: torch.dtype) -> Any:
     return r.choice([v2.ToDtype(dtype, scale=True), v2.ConvertImageDtype(dtype)])
 
 
+def choice(r: Random) -> Any:
+    transforms = several(r)
+    return v2.RandomChoice(transforms, r.choice([None, [r.choice([0, 1, 2.5]) + r.random() for _ in transforms]]))
+
+
+STEPS["RandomChoice"] = choice
+STEPS["RandomOrder"] = lambda r: v2.RandomOrder(several(r))
+
+
 def floats(r: Random) -> Any:
     return scaled(r, torch.float32)
 

@@ -9,6 +9,10 @@ from typing import Any
 from support.native_calls import Random, borders, degrees, fill, middle, p, padding_mode, shape
 
 
+def outside(r: Random) -> Any:
+    return r.choice([None, None, fill(r)])
+
+
 class Steps:
     """Those of a module, whose interpolations `mode` chooses; containers have at least `fewest` transforms."""
 
@@ -40,6 +44,9 @@ class Steps:
             "RandomAutocontrast": lambda r: of.RandomAutocontrast(p(r)),
             "RandomEqualize": lambda r: of.RandomEqualize(p(r)),
             "GaussianBlur": self._blur,
+            "AutoAugment": self._auto_augment,
+            "RandAugment": self._rand_augment,
+            "TrivialAugmentWide": lambda r: of.TrivialAugmentWide(r.choice([31, 31, 2, 8]), mode(r), outside(r)),
             "RandomApply": lambda r: of.RandomApply(self.several(r), p(r)),
             "Compose": lambda r: of.Compose(self.several(r)),
         }
@@ -58,6 +65,18 @@ class Steps:
         scale, ratio = r.choice([((0.02, 0.33), (0.3, 3.3)), ((0.5, 1.0), (1, 2)), ((0.0, 0.001), (0.1, 9))])
         value = r.choice([0, 0.5, [1.0, 2, 3], "random"])
         return self._of.RandomErasing(p(r), scale, ratio, value, r.random() < 0.5)
+
+    def _auto_augment(self, r: Random) -> Any:
+        transform = self._of.AutoAugment(r.choice(list(self._of.AutoAugmentPolicy)), self._mode(r), outside(r))
+        if r.random() < 0.4:
+            shifts = tuple((f"Translate{axis}", r.choice([0, 0.5, 1.0]), r.randint(-9, 9)) for axis in "XY")
+            others = ("ShearX", 1.0, r.randint(0, 9)), ("Sharpness", p(r), r.randint(0, 9))
+            setattr(transform, "policies" if hasattr(transform, "policies") else "_policies", [shifts, others])
+        return transform
+
+    def _rand_augment(self, r: Random) -> Any:
+        bins = r.choice([31, 31, 10, 3])
+        return self._of.RandAugment(r.choice([2, 2, 0, 9, 25]), r.randint(-bins, bins), bins, self._mode(r), outside(r))
 
     def _affine(self, r: Random) -> Any:
         still = r.random() < 0.2

@@ -31,11 +31,12 @@ struct Result {
   bool declined = false;
 };
 
-Result drafted(const Steps& steps, uint32_t seed, Container container = Container::kPil, int height = 30,
-               int width = 40) {
+Result drafted(const Steps& steps, uint32_t seed, bool v2 = false, int height = 30, int width = 40) {
   GeneratorState state = seeded(seed);
   Random random(&state);
-  Draft image({container, {height, width, 3}, container == Container::kPil ? Mode::kRgb : Mode::kNone});
+  Outline outline{Container::kPil, {height, width, 3}, Mode::kRgb};
+  outline.v2 = v2;
+  Draft image(outline);
   draft(steps, image, random, {true, true}, AsCore());
   const Program program = image.program();
   return {{program.begin(), program.end()}, random.drawn(), image.declined()};
@@ -135,6 +136,109 @@ TEST_CASE("a box that never fits is the middle of the image, in its limits") {
   CHECK(result.ops[0].i[3] == 30);
 }
 
+TEST_CASE("any of the ops of a space is done, with a sign that v1 and v2 draw in their ways") {
+  using steps::Effect;
+  const steps::RandomOps ops{{{Effect::kIdentity, false, {}},
+                              {Effect::kShearX, true, {0.25}},
+                              {Effect::kTranslateY, true, {9}, 31},
+                              {Effect::kColor, true, {0.25, 0.5, 0.75}},
+                              {Effect::kSolarize, false, {0.5}}},
+                             2,
+                             {},
+                             kBlack};
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    for (const bool v2 : {false, true}) {
+      CAPTURE(seed);
+      CAPTURE(v2);
+      std::mt19937 words(seed);
+      std::vector<Op> expected;
+      uint64_t drawn = 0;
+      const auto word = [&] {
+        ++drawn;
+        return words();
+      };
+      for (int k = 0; k < 2; ++k) {
+        const auto which = word() % 5;
+        const auto strength = which == 3 ? word() % 3 : 0;
+        const auto signs = [&] {
+          const auto drawn_sign = word();
+          const bool low = static_cast<float>(drawn_sign & 0xffffff) * 0x1p-24f <= 0.5f;
+          return (v2 ? low : drawn_sign % 2 == 1) ? -1.0 : 1.0;
+        };
+        const double sign = 1 <= which && which <= 3 ? signs() : 1.0;
+        Op op = plain(OpId::AFFINE);
+        if (which == 0) continue;
+        if (which == 1) op.f[1] = sign * 0.25;
+        // 150 / 331 * 30 * 9 / 30 is 4.08.
+        if (which == 2) op = plain(OpId::WINDOW), op.i[0] = static_cast<int>(-4 * sign);
+        if (which == 3) op = plain(OpId::SATURATION), op.f[0] = 1 + sign * 0.25 * (static_cast<double>(strength) + 1);
+        if (which == 4) op = plain(OpId::SOLARIZE), op.f[0] = v2 ? 127.5 : 0.5;
+        expected.push_back(op);
+      }
+      const Result result = drafted({ops}, seed, v2);
+      CHECK(result.drawn == drawn);
+      REQUIRE(result.ops.size() == expected.size());
+      for (size_t k = 0; k < expected.size(); ++k) {
+        CHECK(result.ops[k].id == expected[k].id);
+        if (expected[k].id == OpId::WINDOW) CHECK(result.ops[k].i[0] == expected[k].i[0]);
+        const int number = expected[k].id == OpId::AFFINE ? 1 : 0;
+        CHECK(result.ops[k].f[number] == doctest::Approx(expected[k].f[number]).epsilon(1e-15));
+      }
+    }
+  }
+}
+
+TEST_CASE("a shift that depends on how torch fuses is declined") {
+  const auto shifted = [](int width, double place) {
+    const steps::PolicyOp op{steps::Effect::kTranslateX, false, {place}, 68};
+    return drafted({steps::RandomOps{{op}, 1, {}, kBlack}}, 1, false, 30, width);
+  };
+  CHECK(shifted(2014, 45).declined);
+  REQUIRE(shifted(2014, 44).ops.size() == 1);
+  CHECK(shifted(2014, 44).ops[0].i[1] == -599);
+  CHECK(shifted(2013, 45).ops[0].i[1] == -612);
+}
+
+TEST_CASE("of a policy v1 draws everything at once, and v2 only what it needs") {
+  using steps::Effect;
+  const auto solarized = [](double limit, float p, bool is_signed) {
+    return steps::PolicyOp{Effect::kSolarize, is_signed, {limit}, 0, p};
+  };
+  const steps::RandomPolicy policy{{{solarized(1, 0.5f, false), solarized(2, 0.5f, true)}}, {}, kBlack};
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 words(seed);
+    words();  // which policy
+    const auto share = [&] { return static_cast<float>(words() & 0xffffff) * 0x1p-24f; };
+    const bool first = share() <= 0.5f, second = share() <= 0.5f;
+    const Result v1 = drafted({policy}, seed);
+    CHECK(v1.drawn == 5);
+    CHECK(v1.ops.size() == size_t{first} + size_t{second});
+    const Result v2 = drafted({policy}, seed, true);
+    CHECK(v2.drawn == (second ? 4 : 3));
+    CHECK(v2.ops.size() == v1.ops.size());
+    if (!second) continue;
+    words();
+    CHECK(v1.ops.back().f[0] == (words() % 2 == 0 ? 0 : 2));
+  }
+}
+
+TEST_CASE("shuffled steps are done in the order of a permutation, and a chosen one by its weight") {
+  const Steps inner{steps::CenterCrop{9, 9}, steps::CenterCrop{8, 8}};
+  for (uint32_t seed = 0; seed < 50; ++seed) {
+    std::mt19937 words(seed);
+    const bool swapped = words() % 2 == 1;
+    const Result shuffled = drafted({steps::Shuffled{inner}}, seed);
+    CHECK(shuffled.drawn == 1);
+    REQUIRE(shuffled.ops.size() == 2);
+    CHECK(shuffled.ops[0].i[2] == (swapped ? 8 : 9));
+    const Result chosen = drafted({steps::Chosen{{0, 1}, inner}}, seed);
+    CHECK(chosen.drawn == 4);
+    REQUIRE(chosen.ops.size() == 1);
+    CHECK(chosen.ops[0].i[2] == 8);
+  }
+}
+
 TEST_CASE("who draws is known without a draw") {
   CHECK_FALSE(draws({steps::ToTensor{}, steps::Grayscale{1}, steps::Pad{{1, 1, 1, 1}, kBlack, PadMode::kEdge}}));
   CHECK_FALSE(draws({steps::Group{std::nullopt, {steps::CenterCrop{3, 3}}}}));
@@ -148,6 +252,10 @@ TEST_CASE("who draws is known without a draw") {
   CHECK(draws({steps::GaussianBlur{}}));
   CHECK(draws({steps::RandomErasing{}}));
   CHECK(draws({steps::RandomAdjustment{}}));
+  CHECK(draws({steps::RandomOps{}}));
+  CHECK(draws({steps::RandomPolicy{}}));
+  CHECK(draws({steps::Shuffled{}}));
+  CHECK(draws({steps::Chosen{}}));
 }
 
 }  // namespace

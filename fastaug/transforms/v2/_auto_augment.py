@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from fastaug import transforms as _v1
 from fastaug._draft.draws import Draws
 from fastaug._draft.leaf import ImageDraft, PixelDraft
+from fastaug._draft.recipe import Packed
 from fastaug._program.arguments import as_float32
 from fastaug._sample.sample import Sample
 from fastaug._tv_tensors.choice import wrapped
@@ -30,8 +30,11 @@ from fastaug.transforms._auto_augment import (
     colours,
     levels,
     nth,
+    packed_policies,
+    values_of,
 )
 from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy, Policy, policies_of
+from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _Fill, _Interpolation
 from fastaug.transforms.v2._transform import Keeping, reads_drafts, run
@@ -58,22 +61,6 @@ def _bits(most: int, fewer: int) -> Magnitudes:
 
 
 _PAPER: Strengths = {**PAPER, **levels(_bits(8, 4), 1.0)}
-
-
-@functools.lru_cache(maxsize=1024)
-def _tabulated(
-    magnitudes: Magnitudes, num_bins: int, height: int, width: int, dtype: torch.dtype
-) -> tuple[float, ...] | None:
-    # linspace computes in torch's default dtype.
-    tensor = magnitudes(num_bins, height, width)
-    return None if tensor is None else tuple(map(float, tensor))
-
-
-def _values(magnitudes: Magnitudes, num_bins: int, height: int, width: int) -> tuple[float, ...] | None:
-    """Return the magnitudes as numbers. Those of this package are kept."""
-    if magnitudes.__module__.startswith("fastaug.") and type(num_bins) is type(height) is type(width) is int:
-        return _tabulated(magnitudes, num_bins, height, width, torch.get_default_dtype())
-    return _tabulated.__wrapped__(magnitudes, num_bins, height, width, torch.get_default_dtype())
 
 
 def _signed(draws: Draws, magnitude: float, signed: bool) -> float:
@@ -136,6 +123,9 @@ class _AutoAugmentBase(Keeping):
                 f"but found {len(found)}."
             )
         return found[0]
+
+    def _packed_sampling(self) -> Packed:
+        return _recipe.resampling(self.interpolation), _recipe.filling(self)
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         return {"ops": self._draw(draws_of(flat_inputs), *query_size(flat_inputs))}
@@ -243,8 +233,11 @@ class AutoAugment(_AutoAugmentBase):
             if not draws.rand() <= as_float32(probability):
                 continue
             magnitudes, signed = self._AUGMENTATION_SPACE[transform_id]
-            values = _values(magnitudes, 10, height, width)
+            values = values_of(magnitudes, 10, height, width)
             yield transform_id, 0.0 if values is None else _signed(draws, nth(values, index), signed)
+
+    def _packed(self) -> Packed:
+        return packed_policies(self, self._policies)
 
 
 class RandAugment(_AutoAugmentBase):
@@ -271,6 +264,7 @@ class RandAugment(_AutoAugmentBase):
     """
 
     _v1_transform_cls = _v1.RandAugment
+    _packed = _v1.RandAugment._packed
 
     _AUGMENTATION_SPACE: ClassVar[Strengths] = {**IDENTITY, **_PAPER}
 
@@ -294,7 +288,7 @@ class RandAugment(_AutoAugmentBase):
         space = tuple(self._AUGMENTATION_SPACE.items())
         for _ in range(self.num_ops):
             transform_id, (magnitudes, signed) = space[draws.randint(0, len(space))]
-            values = _values(magnitudes, self.num_magnitude_bins, height, width)
+            values = values_of(magnitudes, self.num_magnitude_bins, height, width)
             yield transform_id, 0.0 if values is None else _signed(draws, nth(values, self.magnitude), signed)
 
 
@@ -303,7 +297,7 @@ def _draw_op(
 ) -> tuple[str, float]:
     """Draw an op, its magnitude out of the first `strengths`, and its sign."""
     transform_id, (magnitudes, signed) = tuple(space.items())[draws.randint(0, len(space))]
-    values = _values(magnitudes, num_bins, height, width)
+    values = values_of(magnitudes, num_bins, height, width)
     if values is None:
         return transform_id, 0.0
     return transform_id, _signed(draws, values[draws.randint(0, strengths)], signed)
@@ -329,6 +323,7 @@ class TrivialAugmentWide(_AutoAugmentBase):
     """
 
     _v1_transform_cls = _v1.TrivialAugmentWide
+    _packed = _v1.TrivialAugmentWide._packed
 
     _AUGMENTATION_SPACE: ClassVar[Strengths] = {**WIDE, **levels(_bits(8, 6), 1.0)}
 

@@ -177,6 +177,9 @@ class RandomChoice(_Container):
     def _take(self, sample: Sample) -> None:
         take(self.transforms[sample.drawn(self, "choice", lambda: sample.call.draws.choice(self.p))], sample)
 
+    def _packed(self) -> Packed:
+        return "Chosen", self.p, recipe.several(self.transforms, _recipe.packed)
+
 
 class RandomOrder(_Container):
     """All of the transforms, in random order.
@@ -205,3 +208,6 @@ class RandomOrder(_Container):
     def _take(self, sample: Sample) -> None:
         order = sample.drawn(self, "order", lambda: sample.call.draws.randperm(len(self.transforms)))
         take_all([self.transforms[index] for index in order], sample)
+
+    def _packed(self) -> Packed:
+        return "Shuffled", recipe.several(self.transforms, _recipe.packed)
