@@ -46,11 +46,16 @@ def sources_of(image: Any) -> list[_C.Source]:
         return [borrow_tensor(one) for one in tensor.reshape(-1, *tensor.shape[-3:])]
     if isinstance(image, Image.Image):
         image.load()
-        try:
-            return [_C.from_pil(image, 3)]
-        except ValueError:  # a large one, in several blocks of memory
-            image = np.asarray(image)
+        return [borrow_pil(image, 3)]
     return [_C.from_array(image)]
+
+
+def borrow_pil(image: Image.Image, channels: int) -> _C.Source:
+    """Borrow a PIL image that is loaded, or a copy if it lies in several blocks of memory, as a large one does."""
+    try:
+        return _C.from_pil(image, channels)
+    except ValueError:
+        return _C.from_array(np.asarray(image))
 
 
 def is_interleaved(image: torch.Tensor) -> bool:

@@ -53,7 +53,6 @@ _ERASE = Struct("<HH4x4i8x4d32x")
 _WINDOW = Struct("<HH4s4i72x")
 _AFFINE = Struct("<HH4s2i16x6d16x")
 _PERSPECTIVE = Struct("<HH4s2i16x8d")
-_GAMMA = Struct("<HH28x2d48x")
 # The same with a fill of numbers.
 _AFFINE_FLOAT = Struct("<HH4x2i4f6d16x")
 _PERSPECTIVE_FLOAT = Struct("<HH4x2i4f8d")
@@ -99,9 +98,6 @@ torch_contrast = _by_factor("TORCH_CONTRAST")
 torch_saturation = _by_factor("TORCH_SATURATION")
 v2_contrast = _by_factor("V2_CONTRAST")
 v2_saturation = _by_factor("V2_SATURATION")
-v2_sharpness = _by_factor("V2_SHARPNESS")
-# Shifts by a share of the circle of hues, -0.5 to 0.5.
-v2_hue = _by_factor("V2_HUE")
 
 
 def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) -> bytes:
@@ -200,20 +196,6 @@ def torch_perspective(
     if isinstance(fill, bytes):
         return _PERSPECTIVE.pack(_ID["TORCH_PERSPECTIVE"], flags, fill, height, width, *coefficients)
     return _PERSPECTIVE_FLOAT.pack(_ID["TORCH_PERSPECTIVE"], flags | _FLOAT_FILL, height, width, *fill, *coefficients)
-
-
-def torch_gamma(exponent: float, gain: float) -> bytes | None:
-    """Return None if the last bits of torch's powers decide a sample."""
-    if not _C.torch_gamma_is_certain(exponent, gain):
-        return None
-    return _GAMMA.pack(_ID["TORCH_GAMMA"], 0, exponent, gain)
-
-
-def v2_gamma(exponent: float, gain: float) -> bytes | None:
-    """Return None if v2's table is or might be another one than that of TORCH_GAMMA."""
-    if not _C.v2_gamma_is_certain(exponent, gain):
-        return None
-    return _GAMMA.pack(_ID["TORCH_GAMMA"], 0, exponent, gain)
 
 
 def v2_permute(order: Sequence[int]) -> bytes:

@@ -121,8 +121,6 @@ def test_shares_of_255() -> None:
 def test_packers() -> None:
     assert ops.v2_contrast(0.3) == Op("V2_CONTRAST", f=(0.3,)).pack()
     assert ops.v2_saturation(0.3) == Op("V2_SATURATION", f=(0.3,)).pack()
-    assert ops.v2_sharpness(0.3) == Op("V2_SHARPNESS", f=(0.3,)).pack()
-    assert ops.v2_hue(-0.3) == Op("V2_HUE", f=(-0.3,)).pack()
     assert Op("V2_LUMA").pack() == ops.V2_LUMA
     assert Op("V2_AUTOCONTRAST").pack() == ops.V2_AUTOCONTRAST
     assert Op("V2_TO_FLOAT").pack() == ops.V2_TO_FLOAT

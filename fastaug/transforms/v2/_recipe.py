@@ -14,6 +14,7 @@ from fastaug._draft.replaced import sample_functions
 from fastaug._program import resizing
 from fastaug._program.arguments import v2_half_kernel
 from fastaug._tv_tensors.choice import loaded
+from fastaug.transforms._decode import Decode
 from fastaug.transforms.v2._transform import reads_drafts
 
 
@@ -23,6 +24,8 @@ def packed(transform: Any) -> Packed:
     Raises:
         NoRecipe: a foreign class, an unsupported argument, or a hook.
     """
+    if type(transform) is Decode:
+        return recipe.packed(transform)
     pack = type(transform).__dict__.get("_packed")
     if pack is None or not reads_drafts(transform):
         raise NoRecipe
