@@ -44,7 +44,10 @@ std::optional<Incoming> Handles::of_bytes(py::handle bytes) const {
                           static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
   const codec::Header header = codec::read_header(data);
   const Mode mode = header.native && header.bits == 8 ? decoded_mode(header, mode_) : Mode::kNone;
-  if (mode == Mode::kNone || !is_below_limit(int64_t{header.height} * header.width)) return std::nullopt;
+  if (mode == Mode::kNone) return std::nullopt;
+  // Pillow warns of images of more pixels than that, or refuses them.
+  const py::object limit = pillow_.attr("MAX_IMAGE_PIXELS");
+  if (!limit.is_none() && py::int_(int64_t{header.height} * header.width) > limit) return std::nullopt;
   Incoming incoming;
   incoming.encoded = py::reinterpret_borrow<py::object>(bytes);
   incoming.orientation = exif_ ? header.orientation : 1;
@@ -57,11 +60,11 @@ std::optional<Incoming> Handles::of_bytes(py::handle bytes) const {
 }
 
 std::optional<Incoming> Handles::of_handle(py::object handle) const {
-  if (handle.is_none() || !handle.attr("native").cast<bool>()) return std::nullopt;
+  if (handle.is_none() || handle.attr("native").ptr() != Py_True) return std::nullopt;
   const auto outline = outline_of_pil(handle.attr("mode"), handle.attr("size"));
   if (!outline) return std::nullopt;
   Incoming incoming{*outline, {}};
-  if (handle.attr("exif").cast<bool>()) incoming.orientation = handle.attr("orientation").cast<int>();
+  if (handle.attr("exif").ptr() == Py_True) incoming.orientation = handle.attr("orientation").cast<int>();
   incoming.encoded = std::move(handle);
   return incoming;
 }
@@ -71,12 +74,6 @@ void Handles::begin(Draft& draft, const Incoming& image) const {
   if (image.orientation == 1) return;
   const py::object program = orient_[py::int_(image.orientation)];
   for (const Op& op : as_program(program)) draft.append(op);
-}
-
-// Pillow warns of images of more pixels than its limit, or refuses them.
-bool Handles::is_below_limit(int64_t pixels) const {
-  const py::object limit = pillow_.attr("MAX_IMAGE_PIXELS");
-  return limit.is_none() || (PyLong_CheckExact(limit.ptr()) && pixels <= limit.cast<int64_t>());
 }
 
 Source Handles::pixels(const Incoming& image) const {

@@ -47,7 +47,6 @@ class Handles {
   }
   std::optional<Incoming> of_bytes(pybind11::handle bytes) const;
   std::optional<Incoming> of_handle(pybind11::object handle) const;
-  bool is_below_limit(int64_t pixels) const;
   Source undecoded(const pybind11::object& encoded, const pybind11::object& reason) const;
 
   pybind11::object lazy_, orient_, pillow_;

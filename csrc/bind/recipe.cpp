@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "base/status.h"
@@ -90,23 +91,15 @@ bool is_usual(const Outline& image) {
   return image.shape.channels == 1 || image.shape.channels == 3;
 }
 
-bool mixes(const Steps& steps);
-
-struct Mixes {
-  bool operator()(const steps::Group& step) const { return mixes(step.steps); }
-  bool operator()(const steps::CenterCrop&) const { return true; }
-  bool operator()(const auto& step) const {
-    if constexpr (requires { step.pads_if_needed; }) {
-      return step.padding || step.pads_if_needed;
-    } else {
-      return requires { step.fill; } || requires { step.by; } || requires { step.sigma; };
-    }
-  }
-};
-
 // True if any of the steps does that. The draft does not know either what it leaves of Pillow's metadata.
 bool mixes(const Steps& steps) {
-  return std::ranges::any_of(steps, [](const steps::Step& step) { return std::visit(Mixes{}, step); });
+  const auto one = [](const auto& step) -> bool {
+    if constexpr (requires { step.steps; }) return mixes(step.steps);
+    if constexpr (requires { step.pads_if_needed; }) return step.padding || step.pads_if_needed;
+    return requires { step.fill; } || requires { step.by; } || requires { step.sigma; } ||
+           std::is_same_v<decltype(step), const steps::CenterCrop&>;
+  };
+  return std::ranges::any_of(steps, [&](const steps::Step& step) { return std::visit(one, step); });
 }
 
 class Recipe {

@@ -13,8 +13,8 @@ from PIL import Image
 from fastaug import _C
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._image.encoded import NOT_DECODED
-from fastaug._program import delegate, ops, placed
-from fastaug._program.borrow import borrow_pil, borrow_tensor, is_interleaved
+from fastaug._program import delegate, ops, pil, placed
+from fastaug._program.borrow import borrow_tensor, is_interleaved
 from fastaug._program.job import DTYPES, Job
 from fastaug._program.kinds import ENCODED, PIL_IMAGE, TENSOR
 
@@ -189,7 +189,7 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
         cropped = delegate.crop_by_pillow(image, draft.core.first)
     if cropped is not None:
         image, program = cropped, program[ops.OP_BYTES * (draft.core.views if draft.core.first[0] == "crop" else 1) :]
-    return program, borrow_pil(image, core.bands)
+    return program, pil.borrow(image, core.bands)
 
 
 def _plain(image: Any) -> Any:

@@ -18,7 +18,7 @@ from fastaug._image import indexes, npy, pillow
 from fastaug._image.assembled import Assembled
 from fastaug._image.files import AT_ONCE, read_open
 from fastaug._image.files import read_path as read_file
-from fastaug._program.borrow import borrow_pil
+from fastaug._program import pil
 
 if TYPE_CHECKING:
     import torch
@@ -284,7 +284,7 @@ class Encoded:
 
     def undecoded(self, reason: Exception) -> _C.Source:
         """Return pil() for programs of the core."""
-        return borrow_pil(self.pil(reason), CHANNELS[self.mode])
+        return pil.borrow(self.pil(reason), CHANNELS[self.mode])
 
 
 #: Types that are always encoded images or their paths.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from PIL import Image
 
 from fastaug import _C
+from fastaug._program import pil
 
 _float32 = torch.float32
 
@@ -46,16 +46,8 @@ def sources_of(image: Any) -> list[_C.Source]:
         return [borrow_tensor(one) for one in tensor.reshape(-1, *tensor.shape[-3:])]
     if isinstance(image, Image.Image):
         image.load()
-        return [borrow_pil(image, 3)]
+        return [pil.borrow(image, 3)]
     return [_C.from_array(image)]
-
-
-def borrow_pil(image: Image.Image, channels: int) -> _C.Source:
-    """Borrow a PIL image that is loaded, or a copy if it lies in several blocks of memory, as a large one does."""
-    try:
-        return _C.from_pil(image, channels)
-    except ValueError:
-        return _C.from_array(np.asarray(image))
 
 
 def is_interleaved(image: torch.Tensor) -> bool:
