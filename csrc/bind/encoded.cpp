@@ -29,11 +29,8 @@ void translate_verdict(std::exception_ptr caught) {
   try {
     if (caught) std::rethrow_exception(caught);
   } catch (const codec::NotDecoded& error) {
-    const codec::Verdict& verdict = error.verdict();
-    const auto offset =
-        verdict.offset == codec::Verdict::kNowhere ? ptrdiff_t{-1} : static_cast<ptrdiff_t>(verdict.offset);
-    PyObject* const type = verdict.outcome == codec::Outcome::kRefused ? refused : deferred;
-    PyErr_SetObject(type, py::make_tuple(verdict.reason, offset).ptr());
+    const py::object exception = exception_of(error.verdict());
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   }
 }
 
@@ -129,6 +126,12 @@ codec::Components components_of(const std::optional<std::string>& colorspace) {
   if (*colorspace == "rgb") return codec::Components::kRgb;
   if (*colorspace == "ycbcr") return codec::Components::kYcbcr;
   fail(ErrorCode::kValue, "colorspace must be None, 'rgb' or 'ycbcr', got '" + *colorspace + "'");
+}
+
+py::object exception_of(const codec::Verdict& verdict) {
+  const auto offset =
+      verdict.offset == codec::Verdict::kNowhere ? ptrdiff_t{-1} : static_cast<ptrdiff_t>(verdict.offset);
+  return py::handle(verdict.outcome == codec::Outcome::kRefused ? refused : deferred)(verdict.reason, offset);
 }
 
 void register_encoded(py::module_& m) {

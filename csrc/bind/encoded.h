@@ -13,6 +13,9 @@ namespace fastaug::bind {
 // Takes "rgb", "ycbcr" or nothing; Error otherwise.
 codec::Components components_of(const std::optional<std::string>& colorspace);
 
+// Python's exception of bytes that are not decoded here: Refused, or else Deferred.
+pybind11::object exception_of(const codec::Verdict& verdict);
+
 void register_encoded(pybind11::module_& m);
 
 }  // namespace fastaug::bind

@@ -71,32 +71,6 @@ struct Known {
 
 bool is_few(int64_t height, int64_t width) { return height > 0 && width > 0 && height * width < kTooManyPixels; }
 
-std::optional<Incoming> as_pil(py::handle image, const Known& known) {
-  const py::object info = get(image, known.info);
-  const bool told = PyDict_CheckExact(info.ptr()) && PyDict_GET_SIZE(info.ptr()) == 0;
-  if (!told && (!PyDict_Check(info.ptr()) || PyDict_Contains(info.ptr(), known.transparency.ptr()) != 0)) {
-    return std::nullopt;
-  }
-  const py::object core = get(image, known.im);
-  if (core.is_none()) return std::nullopt;
-  const py::object mode = get(core, known.mode);
-  const char* const text = PyUnicode_AsUTF8(mode.ptr());
-  if (text == nullptr) throw py::error_already_set();
-  const std::string_view name = text;
-  const int channels = name == "RGB" ? 3 : name == "L" ? 1 : 0;
-  if (channels == 0) return std::nullopt;
-  const auto [width, height] = get(core, known.size).cast<std::pair<int, int>>();
-  if (!is_few(height, width)) return std::nullopt;
-  try {
-    const Mode as = channels == 3 ? Mode::kRgb : Mode::kL;
-    return Incoming{
-        {Container::kPil, {height, width, channels}, as}, from_core(exportable(image, core), channels), !told};
-  } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_ValueError)) throw;
-    return std::nullopt;  // Pillow splits large images into blocks
-  }
-}
-
 std::optional<Incoming> as_array(py::handle image) {
   Py_buffer buffer;
   if (PyObject_GetBuffer(image.ptr(), &buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) != 0) {
@@ -105,7 +79,7 @@ std::optional<Incoming> as_array(py::handle image) {
   }
   std::optional<Incoming> incoming;
   const bool bytes = buffer.itemsize == 1 && buffer.format != nullptr && std::string_view(buffer.format) == "B";
-  if (bytes && buffer.ndim == 3 && (buffer.shape[2] == 1 || buffer.shape[2] == 3) &&
+  if (bytes && buffer.ndim == 3 && buffer.shape[2] > 0 && buffer.shape[2] <= kMaxChannels &&
       is_few(buffer.shape[0], buffer.shape[1])) {
     const Shape shape{static_cast<int>(buffer.shape[0]), static_cast<int>(buffer.shape[1]),
                       static_cast<int>(buffer.shape[2])};
@@ -123,18 +97,26 @@ std::optional<Incoming> as_array(py::handle image) {
 }
 
 std::optional<Outline> outline_of_pil(py::handle image, const Known& known) {
-  const py::object mode = get(image, known.mode);
-  const char* const text = PyUnicode_AsUTF8(mode.ptr());
-  if (text == nullptr) throw py::error_already_set();
-  Outline outline;
-  outline.mode = mode_of(text);
-  const auto [width, height] = get(image, known.size).cast<std::pair<int, int>>();
-  outline.shape = {height, width, channels_of(outline.mode)};
-  if (outline.shape.channels == 0 || !is_few(height, width)) return std::nullopt;
+  auto outline = bind::outline_of_pil(get(image, known.mode), get(image, known.size));
   const py::object info = get(image, known.info);
-  if (!PyDict_Check(info.ptr())) return std::nullopt;
-  outline.transparent = PyDict_GET_SIZE(info.ptr()) > 0 && PyDict_Contains(info.ptr(), known.transparency.ptr()) == 1;
+  if (!outline || !PyDict_Check(info.ptr())) return std::nullopt;
+  outline->transparent = PyDict_GET_SIZE(info.ptr()) > 0 && PyDict_Contains(info.ptr(), known.transparency.ptr()) == 1;
   return outline;
+}
+
+std::optional<Incoming> as_pil(py::handle image, const Known& known) {
+  const auto outline = outline_of_pil(image, known);
+  const py::object core = outline ? get(image, known.im) : py::none();
+  if (core.is_none()) return std::nullopt;
+  try {
+    Incoming incoming{*outline, from_core(exportable(image, core), outline->shape.channels)};
+    const py::object info = get(image, known.info);
+    if (PyDict_GET_SIZE(info.ptr()) > 0) incoming.info = info;
+    return incoming;
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError)) throw;
+    return std::nullopt;  // Pillow splits large images into blocks
+  }
 }
 
 std::optional<Outline> outline_of_tensor(py::handle image, const Known& known) {
@@ -157,7 +139,7 @@ std::optional<Outline> outline_of_tensor(py::handle image, const Known& known) {
 
 std::optional<Incoming> as_tensor(py::handle image, const Known& known) {
   const auto outline = outline_of_tensor(image, known);
-  if (!outline || (outline->shape.channels != 1 && outline->shape.channels != 3)) return std::nullopt;
+  if (!outline || outline->shape.channels > kMaxChannels) return std::nullopt;
   const auto tensor = py::reinterpret_borrow<py::object>(image);
   const auto [height, width, channels] = outline->shape;
   const ptrdiff_t plane = ptrdiff_t{height} * width;
@@ -173,6 +155,17 @@ std::optional<Outline> as_outline(py::handle image) {
   if (type == known.image.ptr()) return outline_of_pil(image, known);
   if (type == known.tensor.ptr()) return outline_of_tensor(image, known);
   return std::nullopt;
+}
+
+std::optional<Outline> outline_of_pil(py::handle mode, py::handle size) {
+  const char* const text = PyUnicode_AsUTF8(mode.ptr());
+  if (text == nullptr) throw py::error_already_set();
+  Outline outline;
+  outline.mode = mode_of(text);
+  const auto [width, height] = size.cast<std::pair<int, int>>();
+  outline.shape = {height, width, channels_of(outline.mode)};
+  if (outline.shape.channels == 0 || !is_few(height, width)) return std::nullopt;
+  return outline;
 }
 
 std::optional<Incoming> as_incoming(py::handle image, py::handle tag) {

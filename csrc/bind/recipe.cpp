@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "bind/errors.h"
 #include "bind/guard.h"
+#include "bind/handles.h"
 #include "bind/incoming.h"
 #include "bind/libraries.h"
 #include "bind/random.h"
@@ -50,6 +51,7 @@ class Recipe {
         transforms_(watched[3]),
         call_(std::move(call)),
         draws_(std::move(draws)),
+        handles_(described, settings),
         run_(settings["run"]),
         blank_(settings["blank"]),
         allocate_(settings["allocate"]),
@@ -98,21 +100,23 @@ class Recipe {
     if (!drafted) return declined();
     const Draft& draft = drafted->draft;
     const Program program = draft.program();
-    const char* const mode = draft.channels() == 1 ? "L" : "RGB";
-    const bool pil = draft.container == Container::kPil;
-    return py::make_tuple(
-        py::bytes(reinterpret_cast<const char*>(program.data()), program.size_bytes()),
-        py::cast(std::move(drafted->image.source)), py::make_tuple(draft.height(), draft.width(), draft.channels()),
-        pil ? py::object(py::str(mode)) : py::none(), static_cast<int>(dtype_of(draft)), interleaved(draft));
+    const Incoming& incoming = drafted->image;
+    return py::make_tuple(py::bytes(reinterpret_cast<const char*>(program.data()), program.size_bytes()),
+                          py::cast(incoming.encoded ? handles_.pixels(incoming) : incoming.source),
+                          py::make_tuple(draft.height(), draft.width(), draft.channels()),
+                          draft.is_pil() ? py::object(py::str(name_of(draft.mode))) : py::none(),
+                          static_cast<int>(dtype_of(draft)), interleaved(draft));
   }
 
   int traverse(visitproc visit, void* arg) const {
     Py_VISIT(transforms_.ptr());
-    return guard_.traverse(visit, arg);
+    const int visited = handles_.traverse(visit, arg);
+    return visited != 0 ? visited : guard_.traverse(visit, arg);
   }
 
   void clear() {
     guard_.clear();
+    handles_.clear();
     transforms_ = py::object();
   }
 
@@ -127,10 +131,12 @@ class Recipe {
     try {
       // The cheapest check comes first: an image may be declined at each call, and a guard only once.
       auto incoming = as_incoming(image, tag_);
-      if (!incoming || !guard_.holds()) return;
+      if ((!incoming && !handles_.takes(image)) || !guard_.holds()) return;
       // Code that counts or watches runs puts a function in its place.
       const auto run = py::reinterpret_steal<py::object>(PyObject_GetAttr(call_.ptr(), name_of_run_.ptr()));
       if (!run.is(run_)) return;
+      if (!incoming) incoming = handles_.incoming(image);
+      if (!incoming) return;
       // v2 hands arrays on, and leaves it to torch how the channels of a single pixel lie.
       const Outline& outline = incoming->outline;
       const bool single = outline.shape.height * outline.shape.width == 1;
@@ -139,6 +145,7 @@ class Recipe {
       incoming->outline.pillow = pillow_;
       incoming->outline.v2 = v2_;
       drafted.emplace(std::move(*incoming));
+      if (drafted->image.encoded) handles_.begin(drafted->draft, drafted->image);
       if (draws_any_) {
         draw(*drafted);
       } else if (Stream::plain()) {
@@ -177,7 +184,8 @@ class Recipe {
   bool takes(const Drafted& drafted) const {
     const Draft& draft = drafted.draft;
     if (draft.declined() || draft.ending() != Ending::kJob || draft.container == Container::kArray) return false;
-    if (draft.container == Container::kPil && drafted.image.has_info) return false;
+    // Of what is not decoded here, the result may be Pillow's image itself.
+    if (draft.is_pil() && drafted.image.encoded && draft.pixel_ops() == 0) return false;
     if (!format_.given) return true;
     // Of v2, torch puts the channels of a pixel side by side, and says which strides axes of one sample have.
     const Shape& shape = draft.shape;
@@ -193,13 +201,20 @@ class Recipe {
   bool interleaved(const Draft& draft) const { return format_.given ? format_.channels_last : draft.channel_last; }
 
   py::object done(const Drafted& drafted) const {
-    return drafted.draft.container == Container::kPil ? done_as_pil(drafted) : done_as_tensor(drafted);
+    return drafted.draft.is_pil() ? done_as_pil(drafted) : done_as_tensor(drafted);
   }
 
   void execute(const Drafted& drafted, const Target& target) const {
-    without_gil([&] {
-      fastaug::execute({drafted.draft.program(), {drafted.image.source.view}, target}, {nullptr, rewrites_});
-    });
+    const auto run = [&](const Source& source) {
+      without_gil([&] {
+        fastaug::execute({drafted.draft.program(), {source.view, source.pixels.get()}, target}, {nullptr, rewrites_});
+      });
+    };
+    if (drafted.image.encoded) {
+      handles_.with_pixels(drafted.image, run);
+    } else {
+      run(drafted.image.source);
+    }
   }
 
   py::object done_as_tensor(const Drafted& drafted) const {
@@ -221,8 +236,8 @@ class Recipe {
 
   py::object done_as_pil(const Drafted& drafted) const {
     const Draft& draft = drafted.draft;
-    const py::str mode(draft.channels() == 1 ? "L" : "RGB");
-    const py::object image = blank_(mode, draft.width(), draft.height());
+    const py::str mode(name_of(draft.mode));
+    py::object image = blank_(mode, draft.width(), draft.height());
     std::optional<Sink> sink;
     try {
       sink = into_pil(image, draft.channels());
@@ -231,19 +246,32 @@ class Recipe {
     }
     if (sink) {
       execute(drafted, sink->target);
-      return image;
+    } else {
+      // Pillow splits large images into blocks.
+      const py::tuple size = py::make_tuple(draft.height(), draft.width(), draft.channels());
+      const py::tuple memory = allocate_(mode, size);
+      execute(drafted, memory[1].cast<const Sink&>().target);
+      image = delivered_(memory[0], mode, size);
     }
-    // Pillow splits large images into blocks.
-    const py::tuple size = py::make_tuple(draft.height(), draft.width(), draft.channels());
-    const py::tuple memory = allocate_(mode, size);
-    execute(drafted, memory[1].cast<const Sink&>().target);
-    return delivered_(memory[0], mode, size);
+    if (drafted.image.info && draft.info != Info::kNone) image.attr("info") = info_of(drafted);
+    return image;
+  }
+
+  // What the result has of the image's.
+  static py::dict info_of(const Drafted& drafted) {
+    py::dict kept;
+    for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(drafted.image.info)) {
+      if (drafted.draft.info == Info::kTransparency && !key.equal(py::str("transparency"))) continue;
+      kept[key] = PyList_Check(value.ptr()) ? value.attr("copy")() : py::reinterpret_borrow<py::object>(value);
+    }
+    return kept;
   }
 
   Steps steps_;
   bool draws_any_;
   Guard guard_;
   py::object transforms_, call_, draws_;
+  Handles handles_;
   py::object run_, blank_, allocate_, delivered_, tag_, name_of_run_;
   uint32_t rewrites_;
   bool pillow_, v2_;

@@ -159,6 +159,11 @@ using Read = steps::Step (*)(Told&);
 
 const std::unordered_map<std::string, Read>& readers() {
   static const std::unordered_map<std::string, Read> all{
+      {"Decode",
+       [](Told& told) -> steps::Step {
+         const py::object mode = told.next();
+         return steps::Decode{mode.is_none() ? Mode::kNone : mode_of(mode.cast<std::string>()), told.as<bool>()};
+       }},
       {"ToTensor", [](Told&) -> steps::Step { return steps::ToTensor{}; }},
       {"PILToTensor", [](Told&) -> steps::Step { return steps::PilToTensor{}; }},
       {"ToImage", [](Told&) -> steps::Step { return steps::ToImage{}; }},
@@ -167,8 +172,9 @@ const std::unordered_map<std::string, Read>& readers() {
       {"ConvertImageDtype", [](Told& told) -> steps::Step { return steps::ConvertImageDtype{told.as<bool>()}; }},
       {"Normalize",
        [](Told& told) -> steps::Step {
-         const auto gray = told.maybe(op_of);
-         return steps::Normalize{gray, told.maybe(op_of)};
+         steps::Normalize step;
+         for (auto& op : step.ops) op = told.maybe(op_of);
+         return step;
        }},
       {"Resize",
        [](Told& told) -> steps::Step {

@@ -36,6 +36,12 @@ class Drafter {
     }
   }
 
+  // An encoded image has been opened as it is to be; one of Pillow's may have to be turned or converted.
+  void operator()(const steps::Decode& step) {
+    if (draft_.source.container == Container::kEncoded) return;
+    const bool stays = draft_.is_pil() && !step.exif && (step.mode == Mode::kNone || step.mode == draft_.mode);
+    if (!stays || (draft_.source.v2 && draft_.pixel_ops() > 0)) decline();
+  }
   void operator()(const steps::ToTensor&) { draft_.to_float(torch_); }
   void operator()(const steps::PilToTensor&) { draft_.to_uint8_tensor(); }
   void operator()(const steps::ToImage&) { draft_.to_image(); }
@@ -49,7 +55,8 @@ class Drafter {
     }
   }
   void operator()(const steps::Normalize& step) {
-    const auto& op = draft_.channels() == 1 ? step.gray : step.rgb;
+    const auto channels = static_cast<size_t>(draft_.channels());
+    const auto op = channels <= step.ops.size() ? step.ops[channels - 1] : std::nullopt;
     if (!op) return decline();
     draft_.normalize({*op}, false);
   }

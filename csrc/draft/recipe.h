@@ -22,6 +22,10 @@ struct Range {
 // The arguments of transforms, by the names of their classes. `p` is a probability.
 namespace steps {
 
+struct Decode {
+  Mode mode;  // to convert to, or kNone
+  bool exif;
+};
 struct ToTensor {};
 struct PilToTensor {};
 struct ToImage {};
@@ -30,10 +34,9 @@ struct ToPilImage {};
 struct ConvertImageDtype {
   bool to_floats;  // float32, or else uint8
 };
-// For images of one channel and of three; none where torch is to say what the arguments mean.
+// For images of one channel, of two and so on; none where torch is to say what the arguments mean.
 struct Normalize {
-  std::optional<Op> gray;
-  std::optional<Op> rgb;
+  std::array<std::optional<Op>, kMaxChannels> ops;
 };
 struct Resize {
   Size size;
@@ -156,7 +159,7 @@ struct Shuffled;
 struct Chosen;
 
 using Step =
-    std::variant<ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, Normalize, Resize,
+    std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, Normalize, Resize,
                  CenterCrop, Pad, RandomFlip, RandomCrop, RandomCropByAxis, RandomResizedCrop, RandomRotation,
                  RandomAffine, RandomPerspective, ColorJitter, Grayscale, RandomGrayscale, RandomAdjustment,
                  GaussianBlur, RandomErasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen>;

@@ -12,7 +12,8 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._program import delegate, ops, placed
+from fastaug._image.encoded import NOT_DECODED
+from fastaug._program import delegate, ops, pil, placed
 from fastaug._program.borrow import borrow_tensor, is_interleaved
 from fastaug._program.job import DTYPES, Job
 from fastaug._program.kinds import ENCODED, PIL_IMAGE, TENSOR
@@ -24,8 +25,6 @@ Tensor = torch.Tensor
 _float32 = torch.float32
 _uint8 = torch.uint8
 _cpu = torch.device("cpu")
-
-_DTYPES = {number: dtype for dtype, (number, _) in DTYPES.items()}
 
 # The axes of flips.
 _FLIPS = {ops.HFLIP: -1, ops.VFLIP: -2}
@@ -48,14 +47,12 @@ def _decoding(draft: Any, work: Callable[..., Any], *arguments: Any) -> Any:
     """Do `work` on a draft of an encoded image, with Pillow's pixels if the core leaves the decoding to Pillow."""
     try:
         return work(draft, *arguments)
-    except _C.Refused as error:
-        raise draft.image.error(draft.image.encoded()[0], error) from None
-    except _C.Deferred as error:
+    except NOT_DECODED as error:
         # Without its frames, among which is this one, which has it.
-        encoded, deferred = draft.image, error.with_traceback(None)
+        encoded, reason = draft.image, error.with_traceback(None)
     if draft.call.log is not None:
-        draft.call.log.decoding(draft, f"the core does not decode it: {deferred.args[0]}")
-    draft.image = encoded.pil(deferred)
+        draft.call.log.decoding(draft, f"the core does not decode it: {reason.args[0]}")
+    draft.image = encoded.pil(reason)
     draft.core.source = PIL_IMAGE
     return work(draft, *arguments)
 
@@ -159,15 +156,6 @@ def one_job(draft: Any) -> Job | None:
     return job
 
 
-def job_of(parts: Any) -> Any:
-    """Return the job that a recipe returned the parts of, or NotImplemented if it has none."""
-    if parts is NotImplemented:
-        return parts
-    program, source, size, mode, dtype, interleaved = parts
-    kind = TENSOR if mode is None else PIL_IMAGE
-    return Job(program, source, kind, size, mode, _DTYPES[dtype], False, interleaved)
-
-
 def one_job_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> Job | None:
     """Return the only job of a draft for a tensor of this dtype, with or without channels side by side."""
     if dtype not in DTYPES or draft.core.lead or draft.core.flat or draft.core.bands > 4:
@@ -201,11 +189,7 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
         cropped = delegate.crop_by_pillow(image, draft.core.first)
     if cropped is not None:
         image, program = cropped, program[ops.OP_BYTES * (draft.core.views if draft.core.first[0] == "crop" else 1) :]
-        try:
-            return program, _C.from_pil(image, core.bands)
-        except ValueError:
-            pass  # still too large
-    return program, _C.from_array(np.asarray(image))
+    return program, pil.borrow(image, core.bands)
 
 
 def _plain(image: Any) -> Any:

@@ -17,6 +17,8 @@ from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
 from fastaug._draft.through import step_of
 from fastaug._draft.written import CALL_HOOKS, global_hooks, global_pre_hooks
+from fastaug._image import decode
+from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
 from fastaug._program import arguments, ops, pil
 from fastaug._program.job import DTYPES
@@ -137,12 +139,12 @@ def padding_mode(mode: Any) -> int | None:
     return None if mode == "constant" else ops.PAD_MODES[mode]
 
 
-def normalization(pack: Callable[[Any, Any, int], Any], mean: Any, std: Any) -> tuple[bytes | None, bytes | None]:
-    """Return the op NORMALIZE of one channel, and of three."""
+def normalization(pack: Callable[[Any, Any, int], Any], mean: Any, std: Any) -> tuple[bytes | None, ...]:
+    """Return the op NORMALIZE of one channel, of two, of three and of four."""
     for values in (mean, std):
         for value in sequence(values, *range(1, 5)):
             number(value)
-    return pack(mean, std, 1), pack(mean, std, 3)
+    return tuple(pack(mean, std, channels) for channels in range(1, 5))
 
 
 def packed(transform: Any) -> Packed:
@@ -245,6 +247,8 @@ def recipe_of(
     settings: dict[str, Any] = {
         "v2": family is not V1,
         "tag": family.tag(),
+        "lazy": LazyImage,
+        "orient": decode.ORIENT,
         "run": _RUN,
         "blank": pil.blank,
         "allocate": pil.allocate,

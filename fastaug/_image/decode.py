@@ -10,7 +10,7 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._image import pillow
-from fastaug._image.encoded import CHANNELS, Encoded
+from fastaug._image.encoded import CHANNELS, NOT_DECODED, Encoded
 from fastaug._image.npy import Data
 from fastaug._program import ops, pil
 
@@ -80,10 +80,8 @@ def read(image: Encoded, region: Any = None, out: np.ndarray | None = None, samp
         check_out(out, shape, samples.dtype)
     try:
         return _run(program, image.part_of(encoded, channels), shape, out, samples)
-    except _C.Deferred as deferred:
-        return store(_by_pillow(image, data, region, deferred), out, samples)
-    except _C.Refused as refused:
-        raise image.error(data, refused) from None
+    except NOT_DECODED as reason:
+        return store(_by_pillow(image, data, region, reason), out, samples)
 
 
 def _run(
@@ -122,10 +120,8 @@ def luma(image: Encoded) -> np.ndarray:
         program, height, width = _program(image, None)
         try:
             return _run(program, encoded.source(1), (height, width), None, PLAIN)
-        except _C.Deferred as deferred:
-            native = deferred
-        except _C.Refused as refused:
-            raise image.error(data, refused) from None
+        except NOT_DECODED as reason:
+            native = reason
     opened: Any = image.open(data, native)
     # This makes Pillow ask libjpeg for gray.
     opened.draft("L", opened.size)
@@ -166,10 +162,8 @@ def _decoded(image: Encoded, data: Data, encoded: _C.Encoded, region: Any) -> Im
     try:
         channels = CHANNELS[mode]
         made = pil.run(program, image.part_of(encoded, channels), mode, (height, width, channels))
-    except _C.Deferred as deferred:
-        return _by_pillow(image, data, region, deferred)
-    except _C.Refused as refused:
-        raise image.error(data, refused) from None
+    except NOT_DECODED as reason:
+        return _by_pillow(image, data, region, reason)
     made = pillow.convert(made, rest)
     return _crop(made, check_region(region, height, width)) if dithered else made
 

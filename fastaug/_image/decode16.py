@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fastaug import _C
 from fastaug._image import decode, pillow
-from fastaug._image.encoded import Encoded
+from fastaug._image.encoded import NOT_DECODED, Encoded
 from fastaug._image.npy import Data
 
 #: The modes of imread() that give 16 bits, and their channels.
@@ -60,10 +59,8 @@ def stored_samples(image: Encoded, region: Any = None) -> np.ndarray:
         try:
             encoded.read_16(*wanted, samples.__array_interface__["data"][0])
             return orient(samples, orientation)
-        except _C.Deferred as deferred:
-            native = deferred
-        except _C.Refused as refused:
-            raise image.error(data, refused) from None
+        except NOT_DECODED as reason:
+            native = reason
     samples, orientation = _by_pillow(image, bytes(data), native)
     top, left, height, width = decode.stored_part(region, *samples.shape[:2], orientation)
     return orient(samples[top : top + height, left : left + width], orientation)

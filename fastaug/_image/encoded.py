@@ -18,7 +18,7 @@ from fastaug._image import indexes, npy, pillow
 from fastaug._image.assembled import Assembled
 from fastaug._image.files import AT_ONCE, read_open
 from fastaug._image.files import read_path as read_file
-from fastaug._image.pillow import DecodeError
+from fastaug._program import pil
 
 if TYPE_CHECKING:
     import torch
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 #: Colour spaces of JPEG streams of three components.
 Colorspace: TypeAlias = Literal["rgb", "ycbcr"]
 COLORSPACES = get_args(Colorspace)
+
+#: The core's reasons for not decoding an image: it is Pillow's to decode, or no decoder's.
+NOT_DECODED = (_C.Deferred, _C.Refused)
 
 #: The modes that the core decodes to, and their channels.
 CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
@@ -173,7 +176,13 @@ class Encoded:
         return held
 
     def open(self, data: Data, native: Exception | None = None, *, load: bool = False) -> Image.Image:
-        """Return the stored image by Pillow or NumPy. `native` is the core's reason for not decoding it."""
+        """Return the stored image by Pillow or NumPy. `native` is the core's reason for not decoding it.
+
+        Raises:
+            DecodeError: no decoder should try it, says the core; or Pillow does not decode it either.
+        """
+        if isinstance(native, _C.Refused):
+            raise pillow.decode_error(self.filename, len(data), self.format, native, native) from None
         if isinstance(data, Assembled):
             return data.image()
         if not isinstance(data, bytes) or data.startswith(npy.MAGIC):
@@ -273,8 +282,9 @@ class Encoded:
         data, _ = self.encoded()
         return pillow.convert(self.open(data, deferred, load=True), self.modes)
 
-    def error(self, data: Data, refused: Exception) -> DecodeError:
-        return pillow.decode_error(self.filename, len(data), self.format, refused, refused)
+    def undecoded(self, reason: Exception) -> _C.Source:
+        """Return pil() for programs of the core."""
+        return pil.borrow(self.pil(reason), CHANNELS[self.mode])
 
 
 #: Types that are always encoded images or their paths.

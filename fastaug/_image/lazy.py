@@ -11,7 +11,7 @@ from PIL import Image, ImageOps
 from fastaug import _C
 from fastaug._image import decode, pillow
 from fastaug._image.assembled import Assembled
-from fastaug._image.encoded import CHANNELS, Encoded, check_mode
+from fastaug._image.encoded import CHANNELS, NOT_DECODED, Encoded, check_mode
 from fastaug._image.kept import Kept, Never, Once
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ class LazyImage(Encoded, metaclass=_Hinting):
             return None
         try:
             pixels = decode.stored(self) if native else decode.load(self)
-        except (_C.Deferred, _C.Refused, MemoryError):
+        except (*NOT_DECODED, MemoryError):
             # Regions of the sound part can still be decoded.
             self._kept = Never()
         finally:
@@ -315,7 +315,7 @@ class LazyImage(Encoded, metaclass=_Hinting):
         if native:
             try:
                 kept.pixels = decode.stored(self)
-            except (_C.Deferred, _C.Refused, MemoryError):
+            except (*NOT_DECODED, MemoryError):
                 kept.together = True
         elif self.modes:
             kept.pixels = decode.load(self)

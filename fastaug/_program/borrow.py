@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from PIL import Image
 
 from fastaug import _C
+from fastaug._program import pil
 
 _float32 = torch.float32
 
@@ -46,10 +46,7 @@ def sources_of(image: Any) -> list[_C.Source]:
         return [borrow_tensor(one) for one in tensor.reshape(-1, *tensor.shape[-3:])]
     if isinstance(image, Image.Image):
         image.load()
-        try:
-            return [_C.from_pil(image, 3)]
-        except ValueError:  # a large one, in several blocks of memory
-            image = np.asarray(image)
+        return [pil.borrow(image, 3)]
     return [_C.from_array(image)]
 
 

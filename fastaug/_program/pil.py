@@ -10,6 +10,14 @@ from fastaug import _C
 _NOTHING = Image.Image()
 
 
+def borrow(image: Image.Image, channels: int) -> _C.Source:
+    """Borrow a PIL image that is loaded, or a copy if it lies in several blocks of memory, as a large one does."""
+    try:
+        return _C.from_pil(image, channels)
+    except ValueError:
+        return _C.from_array(np.asarray(image))
+
+
 def blank(mode: str, width: int, height: int) -> Image.Image:
     """Return a new image of uninitialised pixels, without the checks of Image.new."""
     return _NOTHING._new(Image.core.new(mode, (width, height)))  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from fastaug import _C
 from fastaug._draft.call import Call
 from fastaug._draft.finish import Together
 from fastaug._draft.replaced import TransformDraft
-from fastaug._image.encoded import is_encoded
+from fastaug._image.encoded import NOT_DECODED, is_encoded
 from fastaug._image.kept import Once
 from fastaug._image.lazy import LazyImage
 from fastaug._program.job import Job
@@ -183,7 +183,7 @@ class DrawnViews:
                     jobs = runs[draft.call.rewrites] = Together()
                 try:
                     ends.append(_started(draft, pipeline, jobs))
-                except (_C.Deferred, _C.Refused):
+                except NOT_DECODED:
                     ends.append(None)
             done = all(self._ran(jobs, rewrites) for rewrites, jobs in runs.items())
             for value, ended in zip(values, ends):
@@ -200,7 +200,7 @@ class DrawnViews:
             return True
         try:
             _C.run(jobs, rewrites)
-        except (_C.Deferred, _C.Refused) as error:
+        except NOT_DECODED as error:
             if len(self._handles) == 1 and isinstance(error, _C.Deferred):
                 # Views do not ask the core again for an image that it leaves to Pillow.
                 kept = self._handles[0]._kept

@@ -14,7 +14,7 @@ from fastaug._batch.batch import located
 from fastaug._batch.each import bar_of, each
 from fastaug._batch.sources import as_images
 from fastaug._batch.threads import threads_for
-from fastaug._image.encoded import is_encoded, is_entry
+from fastaug._image.encoded import NOT_DECODED, is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect.words import described
 from fastaug._program.borrow import sources_of
@@ -73,15 +73,13 @@ def with_source(tile: Any, use: Callable[[_C.Source], Result]) -> Result:
         (source,) = sources_of(tile)
         return use(source)
     # An Exif orientation is ignored, because no count depends on it.
-    deferred: Exception | None = None
+    reason: Exception | None = None
     if tile.native and tile.mode == "RGB":
         try:
             return use(tile.source())
-        except _C.Deferred as error:
-            deferred = error
-        except _C.Refused as refused:
-            raise tile.error(tile.encoded()[0], refused) from None
-    image = tile.pil(deferred)
+        except NOT_DECODED as error:
+            reason = error
+    image = tile.pil(reason)
     if image.mode != "RGB":
         raise TypeError(f"images should be RGB, got {tile!r}, which is of mode {image.mode}")
     (source,) = sources_of(image)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import ImageOps
 from torch import Tensor
 
+from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._image.encoded import check_colorspace, check_mode, is_encoded, is_entry
+from fastaug._image.indexes import is_file
 from fastaug._image.kept import Never
 from fastaug._image.lazy import LazyImage
 from fastaug._image.pillow import orientation_of
@@ -97,6 +100,19 @@ class Decode(Transform):
                 f"a dictionary of bytes and path, or a PIL image, got {_described(source)}"
             )
         draft.reset(self._lazy(source))
+
+    def _packed(self) -> recipe.Packed:
+        plain = self.jpeg_tables is None and self.colorspace is None
+        return "Decode", self.mode, recipe.truth(self.exif), plain, self._opened
+
+    def _opened(self, source: Any) -> LazyImage | None:
+        """Return the handle of a source that can be read again and that the core decodes, or None."""
+        held = (source.get("bytes") or source.get("path")) if is_entry(source) else source
+        once = isinstance(held, (str, os.PathLike)) and not is_file(os.fspath(held))
+        if once or hasattr(held, "read") or not is_encoded(held):
+            return None
+        image = self._lazy(source)
+        return image if image.encoded(keep=True)[1].native else None
 
     def _draft_opened(self, draft: Draft) -> None:
         """Orient and convert a PIL image that was opened elsewhere."""

@@ -409,9 +409,11 @@ def test_images_that_tell_something_do_so_after_a_call() -> None:
     for _ in range(CALLS):
         pipeline(IMAGE)
     told = IMAGE.copy()
-    told.info["dpi"] = (72, 72)
+    told.info.update(dpi=(72, 72), list=[1])
     assert pipeline._book.recipe.call(IMAGE, pipeline.transforms).info == {}
-    assert pipeline(told).info == {"dpi": (72, 72)} and pipeline(told).info is not told.info
+    for found in (pipeline._book.recipe.call(told, pipeline.transforms), pipeline(told)):
+        assert found.info == {"dpi": (72, 72), "list": [1]}
+        assert found.info is not told.info and found.info["list"] is not told.info["list"]
 
 
 def test_what_is_pythons_every_time_is_asked_for_ever_more_rarely() -> None:

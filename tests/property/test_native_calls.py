@@ -15,11 +15,22 @@ from PIL import Image
 
 import fastaug
 import fastaug.transforms as T
-from fastaug._draft import finish
 from fastaug._draft.recipe import recipe_of
 from fastaug._program.kinds import PIL_IMAGE
 from support.differences import each
-from support.native_calls import Random, by_python, compared, mode, natively, plain_image, random_image, same
+from support.native_calls import (
+    DECODED_MODES,
+    Random,
+    by_python,
+    compared,
+    encoded,
+    job_of,
+    mode,
+    natively,
+    plain_image,
+    random_image,
+    same,
+)
 from support.native_steps import Steps
 from support.own_names import own_names
 from support.scale import cases
@@ -41,8 +52,8 @@ ENDS: tuple[Callable[[Random], list[Any]], ...] = (
 )
 
 
-def random_pipeline(r: Random) -> Any:
-    steps = [STEPS[r.choice(list(STEPS))](r) for _ in range(r.randint(0, 5))]
+def random_pipeline(r: Random, *first: Any) -> Any:
+    steps = [*first, *(STEPS[r.choice(list(STEPS))](r) for _ in range(r.randint(0, 5)))]
     pipeline = T.Compose([*steps, *r.choice(ENDS)(r)], arithmetic=r.choice(["container", "container", "pil"]))
     if r.random() < 0.5:
         return pipeline
@@ -69,21 +80,45 @@ def test_programs_and_words_are_the_same_for_what_hypothesis_finds(r: Random, se
     compared(random_pipeline(r), random_image(r), seed)
 
 
+def decoding(r: Random) -> Any:
+    """A Decode, within containers or not."""
+    decode = T.Decode(r.choice([None, "RGB", *DECODED_MODES, "HSV"]), r.random() < 0.5)
+    return r.choice([decode, decode, T.Compose([decode]), torch.nn.Sequential(decode), T.RandomApply([decode], 0.9)])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", range(cases(4)))
+def test_programs_and_words_are_the_same_for_encoded_images(part: int) -> None:
+    who: Counter[str] = Counter()
+    for case in range(400):
+        r = Random(400 * part + case)
+        lazy = r.random() < 0.4
+        pipeline = random_pipeline(r, *([] if lazy else [decoding(r)]))
+        image = plain_image(r, "encoded") if lazy else random_image(r) if r.random() < 0.1 else encoded(r)
+        who[compared(pipeline, image, case)] += 1
+    assert who["native"] > 40, who
+
+
+#: Kinds of images for which the core does every step, and others, of which some steps are left to Pillow or torch.
+USUAL = ("L", "RGB", "array", "tensor", "encoded")
+OTHERS = ("LA", "RGBA", "CMYK", "YCbCr", "HSV", "told", "four", "four planes")
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("step", [*STEPS, "RandomErasing", "Normalize"])
-@each("kind", ["L", "RGB", "array", "tensor"])
+@each("kind", [*USUAL, *OTHERS])
 def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
     who: Counter[str] = Counter()
     for case in range(cases(60)):
         r = Random(f"{step} {kind} {case}")
-        floats = T.ConvertImageDtype(torch.float32) if kind == "tensor" else T.ToTensor()
+        floats = T.ConvertImageDtype(torch.float32) if kind in ("tensor", "four planes") else T.ToTensor()
         if step in STEPS:
             steps = [STEPS[step](r), floats]
         else:
             steps = [floats, erasing(r) if step == "RandomErasing" else norm(r)]
         who[compared(T.Compose(steps, arithmetic=r.choice(["container", "pil"])), plain_image(r, kind), case)] += 1
     # Of a few cases none may be native.
-    assert who["native"] > 0 or cases(60) < 60, who
+    assert who["native"] > 0 or cases(60) < 60 or kind in OTHERS, who
 
 
 def outcome(call: Callable[[Any], Any], image: Any, seen: list[Any]) -> tuple[list[Any], Any, torch.Tensor]:
@@ -148,10 +183,19 @@ def test_shifts_of_policies_are_torch_s_at_all_sizes() -> None:
     assert who["same"] > 0.95 * who.total() and not who["other"]
 
 
+
+@each("kind", [*USUAL, *OTHERS])
+def test_images_of_every_kind_are_flipped_cut_and_normalized(kind: str) -> None:
+    for case in range(20):
+        image = plain_image(Random(case), kind)
+        floats = T.ConvertImageDtype(torch.float32) if isinstance(image, torch.Tensor) else T.ToTensor()
+        steps = [T.RandomHorizontalFlip(), T.RandomCrop(1), T.RandomVerticalFlip(), floats, T.Normalize([0.5], [0.5])]
+        assert compared(T.Compose(steps), image, case) == ("native" if getattr(image, "native", True) else "declined")
+
+
 #: Transforms that no recipe knows.
 BY_PYTHON = {
     "AugMix",
-    "Decode",
     "ElasticTransform",
     "FiveCrop",
     "LinearTransformation",
@@ -165,14 +209,12 @@ def test_every_transform_is_known_or_pythons_and_tested() -> None:
     classes = {name for name in T.__all__ if hasattr(getattr(T, name), "_draft")}
     packed = {name for name in classes if hasattr(getattr(T, name), "_packed")}
     assert classes - packed == BY_PYTHON
-    others = {"ConvertImageDtype", "Normalize", "PILToTensor", "RandomErasing", "ToPILImage", "ToTensor"}
+    others = {"ConvertImageDtype", "Decode", "Normalize", "PILToTensor", "RandomErasing", "ToPILImage", "ToTensor"}
     assert packed - own_names(T, TV) == set(STEPS) | others
 
 
 def test_pil_images_stay_such() -> None:
     pipeline = T.Compose([T.RandomResizedCrop(9), T.ColorJitter(0.3, 0.3)])
     image = Image.effect_noise((30, 20), 80).convert("RGB")
-    recipe: Any = recipe_of(pipeline, pipeline.transforms)
-    job = finish.job_of(recipe.job(image, pipeline.transforms))
-    pipeline._call.draws.release()
+    job = job_of(recipe_of(pipeline, pipeline.transforms), image, pipeline)
     assert job.kind == PIL_IMAGE and job.mode == "RGB"

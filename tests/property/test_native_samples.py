@@ -15,11 +15,11 @@ from torchvision.transforms import v2 as TV
 import fastaug
 from fastaug import tv_tensors
 from fastaug._draft.replaced import sample_functions
-from fastaug.transforms import v2
+from fastaug.transforms import Decode, v2
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._recipe import packer_of
 from support.differences import each
-from support.native_calls import Random, compared, mode, p, plain_image, random_image
+from support.native_calls import DECODED_MODES, Random, compared, encoded, mode, p, plain_image, random_image
 from support.native_steps import Steps
 from support.own_names import own_names
 from support.scale import cases
@@ -76,8 +76,8 @@ def tagged(r: Random, image: Any) -> Any:
     return IMAGE(image) if isinstance(image, torch.Tensor) and r.random() < 0.4 else image
 
 
-def random_pipeline(r: Random) -> Any:
-    steps = several(r) if r.random() < 0.8 else []
+def random_pipeline(r: Random, *first: Any) -> Any:
+    steps = [*first, *(several(r) if r.random() < 0.8 else [])]
     steps += r.choice(ENDS)(r)
     pipeline = v2.Compose(steps or [v2.ToImage()], arithmetic=r.choice(["container", "container", "pil"]))
     if r.random() < 0.6:
@@ -105,9 +105,33 @@ def test_programs_and_words_are_the_same_for_what_hypothesis_finds(r: Random, se
     compared(random_pipeline(r), tagged(r, random_image(r)), seed)
 
 
+def decoding(r: Random) -> Any:
+    """A Decode, within containers or not."""
+    decode = Decode(r.choice([None, "RGB", *DECODED_MODES, "HSV"]), r.random() < 0.5)
+    return r.choice([decode, decode, v2.Compose([decode]), torch.nn.Sequential(decode), v2.RandomApply([decode], 0.9)])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", range(cases(4)))
+def test_programs_and_words_are_the_same_for_encoded_images(part: int) -> None:
+    who: Counter[str] = Counter()
+    for case in range(400):
+        r = Random(400 * part + case)
+        lazy = r.random() < 0.4
+        pipeline = random_pipeline(r, *([] if lazy else [decoding(r)]))
+        image = plain_image(r, "encoded") if lazy else tagged(r, random_image(r)) if r.random() < 0.1 else encoded(r)
+        who[compared(pipeline, image, case)] += 1
+    assert who["native"] > 40, who
+
+
+#: Kinds of images for which the core does every step, and others, of which some steps are left to Pillow or torch.
+USUAL = ("L", "RGB", "tensor", "tagged", "opened", "encoded")
+OTHERS = ("LA", "RGBA", "CMYK", "YCbCr", "HSV", "told", "four planes")
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("step", [*STEPS, "RandomErasing", "Normalize"])
-@each("kind", ["L", "RGB", "tensor", "tagged", "opened"])
+@each("kind", [*USUAL, *OTHERS])
 def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
     who: Counter[str] = Counter()
     for case in range(cases(60)):
@@ -125,7 +149,24 @@ def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
             steps = [STEPS[step](r), *end]
         who[compared(v2.Compose(steps, arithmetic=r.choice(["container", "pil"])), image, case)] += 1
     # Of a few cases none may be native.
-    assert who["native"] > 0 or cases(60) < 60, who
+    assert who["native"] > 0 or cases(60) < 60 or kind in OTHERS, who
+
+
+
+@each("kind", [*USUAL, *OTHERS])
+def test_images_of_every_kind_are_flipped_cut_and_normalized(kind: str) -> None:
+    for case in range(20):
+        r = Random(case)
+        image = plain_image(r, {"tagged": "tensor", "opened": "RGB"}.get(kind, kind))
+        steps = [
+            v2.RandomHorizontalFlip(),
+            v2.RandomVerticalFlip(),
+            v2.ToImage(),
+            floats(r),
+            v2.Normalize([0.5], [0.5]),
+        ]
+        found = compared(v2.Compose(steps), IMAGE(image) if kind == "tagged" else image, case)
+        assert found == ("native" if getattr(image, "native", True) else "declined")
 
 
 #: Transforms that recipes know.

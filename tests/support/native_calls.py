@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 from typing import Any
 
@@ -10,9 +11,11 @@ import torch
 from PIL import Image
 
 import fastaug.transforms as T
-from fastaug._draft import finish
 from fastaug._draft.replaced import TransformDraft
+from fastaug._program.job import DTYPES, Job
+from fastaug._program.kinds import PIL_IMAGE, TENSOR
 from fastaug._sample.pipeline import SamplePipeline
+from fastaug.io import LazyImage
 
 Random = random.Random
 MODES = list(T.InterpolationMode)
@@ -88,10 +91,20 @@ def by_python(pipeline: Any, image: Any) -> Any:
         draft.call.draws.release()
 
 
+def job_of(recipe: Any, image: Any, pipeline: Any) -> Any:
+    """The job that the core would run; NotImplemented where it leaves the call to Python."""
+    parts = recipe.job(image, pipeline.transforms)
+    pipeline._call.draws.release()
+    if parts is NotImplemented:
+        return parts
+    program, source, size, mode, number, interleaved = parts
+    dtype = next(dtype for dtype, (other, _) in DTYPES.items() if other == number)
+    return Job(program, source, TENSOR if mode is None else PIL_IMAGE, size, mode, dtype, False, interleaved)
+
+
 def natively(pipeline: Any, recipe: Any, image: Any) -> Any:
     """The same of the recipe; NotImplemented where it leaves the call to Python."""
-    job = finish.job_of(recipe.job(image, pipeline.transforms))
-    pipeline._call.draws.release()
+    job = job_of(recipe, image, pipeline)
     return job if job is NotImplemented else described(job)
 
 
@@ -131,20 +144,57 @@ def compared(pipeline: Any, image: Any, seed: int) -> str:
     return "native"
 
 
+#: Pillow's modes that the core reads, besides L and RGB.
+OTHER_MODES = ("LA", "RGBA", "CMYK", "YCbCr", "HSV")
+
+#: Modes that the core decodes to.
+DECODED_MODES = ("L", "LA", "RGB", "RGBA")
+
+
+def noise(r: Random, height: int, width: int, channels: int) -> np.ndarray:
+    return np.random.default_rng(r.randrange(2**32)).integers(0, 256, (height, width, channels), dtype=np.uint8)
+
+
 def plain_image(r: Random, kind: str) -> Any:
-    height, width, channels = r.randint(1, 40), r.randint(1, 40), 1 if kind == "L" else 3
-    pixels = np.random.default_rng(r.randrange(2**32)).integers(0, 256, (height, width, channels), dtype=np.uint8)
-    if kind == "tensor":
+    """An image of a container, of one of Pillow's modes, or in the two of four channels; or "encoded"."""
+    if kind == "encoded":
+        return LazyImage(encoded(r), r.choice(DECODED_MODES), exif=r.random() < 0.7)
+    channels = 4 if kind.startswith("four") else 1 if kind == "L" else 3
+    pixels = noise(r, r.randint(1, 40), r.randint(1, 40), channels)
+    if kind in ("tensor", "four planes"):
         return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()
-    if kind == "array":
+    if kind in ("array", "four"):
         return pixels.view(r.choice([np.ndarray, np.memmap]))
-    return Image.fromarray(pixels[:, :, 0] if kind == "L" else pixels)
+    image = Image.fromarray(pixels[:, :, 0] if kind == "L" else pixels)
+    return image if kind in ("L", "RGB") else told(r, image if kind == "told" else image.convert(kind))
+
+
+def told(r: Random, image: Image.Image) -> Image.Image:
+    """The image with metadata, which results have to copy, or lose, as Pillow does."""
+    image.info = {"dpi": (72, 72), "list": [1, 2]}
+    if r.random() < 0.3:
+        image.info["transparency"] = 3 if image.mode == "L" else (1, 2, 3)
+    return image
+
+
+def encoded(r: Random) -> bytes:
+    """A small JPEG or PNG, which may have an orientation."""
+    format, mode = r.choice(
+        [("JPEG", "L"), ("JPEG", "RGB"), ("PNG", "L"), ("PNG", "LA"), ("PNG", "RGB"), ("PNG", "RGBA")]
+    )
+    file, exif = io.BytesIO(), Image.Exif()
+    exif[0x112] = r.randint(1, 8)
+    image = Image.fromarray(noise(r, r.randint(1, 40), r.randint(1, 40), 3)).convert(mode)
+    image.save(file, format, exif=exif, quality=r.choice([60, 90]))
+    return file.getvalue()
 
 
 def random_image(r: Random) -> Any:
-    height, width, channels = side(r) + r.choice([0, 9]), side(r) + r.choice([0, 9]), r.choice([1, 3, 3, 3])
-    pixels = np.random.default_rng(r.randrange(2**32)).integers(0, 256, (height, width, channels), dtype=np.uint8)
-    kind = r.choice(["pil", "pil", "pil", "array", "tensor", "tensor", "odd"])
+    channels = r.choice([1, 3, 3, 3])
+    kind = r.choice([*["pil"] * 5, "mode", "array", "tensor", "tensor", "odd"])
+    if kind in ("array", "tensor") and r.random() < 0.2:
+        channels = r.choice([2, 4])
+    pixels = noise(r, side(r) + r.choice([0, 9]), side(r) + r.choice([0, 9]), channels)
     if kind == "array":
         return pixels[:, :: r.choice([1, -1])].view(r.choice([np.ndarray, np.memmap]))
     planes = torch.from_numpy(pixels).permute(2, 0, 1)
@@ -152,12 +202,8 @@ def random_image(r: Random) -> Any:
         return planes.contiguous() if r.random() < 0.8 else planes
     image = Image.fromarray(pixels[:, :, 0] if channels == 1 else pixels)
     if kind == "pil":
-        if r.random() < 0.1:
-            image.info["dpi"] = (72, 72)
-        return image
-    if r.random() < 0.2:
-        image.info["transparency"] = 3 if channels == 1 else (1, 2, 3)
-        return image
-    return r.choice(
-        [image.convert("RGBA"), image.convert("CMYK"), pixels[:, :, 0], planes[0], planes[None], planes / 255, 7]
-    )
+        return told(r, image) if r.random() < 0.1 else image
+    if kind == "mode":
+        image = image.convert(r.choice(OTHER_MODES))
+        return told(r, image) if r.random() < 0.2 else image
+    return r.choice([image.convert("P"), pixels[:, :, 0], planes[0], planes[None], planes / 255, 7])

@@ -13,6 +13,7 @@ from fastaug._draft.recipe import NoRecipe, Packed
 from fastaug._draft.replaced import sample_functions
 from fastaug._names import is_ours
 from fastaug._tv_tensors.choice import loaded
+from fastaug.transforms._decode import Decode
 from fastaug.transforms.v2._transform import reads_drafts
 
 
@@ -22,6 +23,8 @@ def packed(transform: Any) -> Packed:
     Raises:
         NoRecipe: a foreign class, an unsupported argument, or a hook.
     """
+    if type(transform) is Decode:
+        return recipe.packed(transform)
     pack = packer_of(type(transform))
     if pack is None or not reads_drafts(transform):
         raise NoRecipe

@@ -1,0 +1,60 @@
+// Encoded images that come in: handles of Python's, and sources that a Decode at the head of a pipeline opens.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <optional>
+
+#include "bind/encoded.h"
+#include "bind/incoming.h"
+#include "codec/source.h"
+
+namespace fastaug::bind {
+
+class Handles {
+ public:
+  // Of a pipeline of Python's `steps`. Of the `settings`, "lazy" is the class of handles, and "orient" has the program
+  // of each orientation.
+  Handles(const pybind11::tuple& steps, const pybind11::dict& settings);
+
+  // True if `incoming` may find an image, as far as its type says.
+  bool takes(pybind11::handle image) const { return is_handle(image) || opens_; }
+
+  // What the header says of an image that the core decodes to the mode that is asked for.
+  std::optional<Incoming> incoming(pybind11::handle image) const;
+
+  // Starts the draft of such an image by turning the stored pixels, if that is asked for.
+  void begin(Draft& draft, const Incoming& image) const;
+
+  // Runs `work` on its pixels: those that the core decodes, else those of Pillow.
+  template <class Work>
+  void with_pixels(const Incoming& image, const Work& work) const {
+    try {
+      work(pixels(image));
+    } catch (const codec::NotDecoded& error) {
+      work(undecoded(image.encoded, exception_of(error.verdict())));
+    }
+  }
+
+  Source pixels(const Incoming& image) const;
+
+  int traverse(visitproc visit, void* arg) const;
+  void clear() { open_ = pybind11::object(); }
+
+ private:
+  bool is_handle(pybind11::handle image) const {
+    return reinterpret_cast<PyObject*>(Py_TYPE(image.ptr())) == lazy_.ptr();
+  }
+  std::optional<Incoming> of_bytes(pybind11::handle bytes) const;
+  std::optional<Incoming> of_handle(pybind11::object handle) const;
+  Source undecoded(const pybind11::object& encoded, const pybind11::object& reason) const;
+
+  pybind11::object lazy_, orient_, pillow_;
+  // Of a Decode that begins the pipeline.
+  pybind11::object open_;
+  bool opens_ = false, exif_ = false;
+  bool reads_bytes_ = false;  // as they are, without tables and colour spaces of other files
+  Mode mode_ = Mode::kNone;   // to convert to, or kNone
+};
+
+}  // namespace fastaug::bind
