@@ -183,7 +183,6 @@ def test_shifts_of_policies_are_torch_s_at_all_sizes() -> None:
     assert who["same"] > 0.95 * who.total() and not who["other"]
 
 
-
 @each("kind", [*USUAL, *OTHERS])
 def test_images_of_every_kind_are_flipped_cut_and_normalized(kind: str) -> None:
     for case in range(20):

@@ -152,7 +152,6 @@ def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
     assert who["native"] > 0 or cases(60) < 60 or kind in OTHERS, who
 
 
-
 @each("kind", [*USUAL, *OTHERS])
 def test_images_of_every_kind_are_flipped_cut_and_normalized(kind: str) -> None:
     for case in range(20):
