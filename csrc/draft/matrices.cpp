@@ -95,4 +95,14 @@ AffineMatrix inverse_affine(Vec2 center, double angle, Vec2 translate, double sc
   return {{m0, m1, m2, m3, m4, m5}};
 }
 
+BothWays rotation_of_places(Vec2 center, double angle) {
+  const double turn = radians(-angle);
+  const double a = cosine(turn), c = sine(turn);
+  // Of an affine map without shear, whose tangent is 0.
+  const double b = -(a * 0.0 + c), d = a - c * 0.0;
+  const double x = center.x, y = center.y;
+  return {{{a, b, x - a * x - b * y, c, d, y - c * x - d * y}},
+          {{d, -b, x - d * x - -b * y, -c, a, y - -c * x - a * y}}};
+}
+
 }  // namespace fastaug

@@ -43,4 +43,11 @@ std::optional<Rotated> rotation(PlaneSize image, double angle, bool expand, std:
 // scale * (p - c - t) + c.
 AffineMatrix inverse_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear);
 
+struct BothWays {
+  AffineMatrix forth, back;
+};
+
+// torchvision's maps of boxes and points, from input to output and back, about `center` by a counter-clockwise angle.
+BothWays rotation_of_places(Vec2 center, double angle);
+
 }  // namespace fastaug

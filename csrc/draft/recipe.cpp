@@ -11,11 +11,12 @@ int64_t rounded(double number) { return static_cast<int64_t>(std::nearbyint(numb
 
 class Drafter {
  public:
-  Drafter(Draft& draft, Random& random, UniformForm form, const Torch& torch)
+  Drafter(SampleDraft& draft, Random& random, UniformForm form, const Torch& torch)
       : draft_(draft), random_(random), form_(form), torch_(torch) {}
 
   void all(const Steps& steps) {
     for (const steps::Step& step : steps) {
+      if (!draft_.settled()) return decline();
       std::visit(*this, step);
       // As many ops as Python drafts before it does them.
       if (draft_.pixel_ops() > kMaxOps / 2) decline();
@@ -273,7 +274,7 @@ class Drafter {
     return random_.sides(of, form_, [this](float power) { return torch_.exp(power); }, sides);
   }
 
-  Draft& draft_;
+  SampleDraft& draft_;
   Random& random_;
   UniformForm form_;
   const Torch& torch_;
@@ -294,7 +295,7 @@ bool draws(const Steps& steps) {
   return std::ranges::any_of(steps, [](const steps::Step& step) { return std::visit(Draws{}, step); });
 }
 
-void draft(const Steps& steps, Draft& draft, Random& random, UniformForm form, const Torch& torch) {
+void draft(const Steps& steps, SampleDraft& draft, Random& random, UniformForm form, const Torch& torch) {
   Drafter(draft, random, form, torch).all(steps);
 }
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "draft/draft.h"
+#include "draft/sample.h"
 #include "draw/random.h"
 #include "program/program.h"
 
@@ -132,6 +132,6 @@ using Steps = std::vector<steps::Step>;
 bool draws(const Steps& steps);
 
 // Draws and drafts all steps. Where the draft declines one, discard the draws.
-void draft(const Steps& steps, Draft& draft, Random& random, UniformForm form, const Torch& torch);
+void draft(const Steps& steps, SampleDraft& draft, Random& random, UniformForm form, const Torch& torch);
 
 }  // namespace fastaug

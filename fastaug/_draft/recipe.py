@@ -265,8 +265,10 @@ class Family(NamedTuple):
     functions: dict[str, Callable[..., Any]]
     #: The functions of user code that transforms call instead of this package's.
     replaced: dict[str, Any]
-    #: Returns the class of tagged images, or None while there are none.
-    tag: Callable[[], type | None] = lambda: None
+    #: Returns the classes by which the core knows leaves of samples: csrc/bind/sample.h.
+    leaves: Callable[[], tuple[Any, ...]] = lambda: (None, None, None, None, None, (), {}, ())
+    #: Returns the transforms that the core does, and a function that does the others to its result, or None.
+    split: Callable[[Any], tuple[Any, Callable[[Any], Any] | None]] = lambda transforms: (transforms, None)
 
 
 V1 = Family(packed, FUNCTIONS, functions)
@@ -286,11 +288,13 @@ def recipe_of(
     if not plain or not isinstance(call.draws, _C.Draws) or type(transforms) not in (list, tuple):
         return None
     try:
-        steps = tuple(map(family.pack, transforms))
+        first, rest = family.split(transforms)
+        steps = tuple(map(family.pack, first))
         objects, lists, empty = _watched(transforms)
         settings = {
             "v2": family is not V1,
-            "tag": family.tag(),
+            "leaves": family.leaves(),
+            "rest": rest,
             "run": _RUN,
             "blank": pil.blank,
             "allocate": pil.allocate,

@@ -35,7 +35,7 @@ Result drafted(const Steps& steps, uint32_t seed, Container container = Containe
                int width = 40) {
   GeneratorState state = seeded(seed);
   Random random(&state);
-  Draft image({container, {height, width, 3}, container == Container::kPil ? Mode::kRgb : Mode::kNone});
+  SampleDraft image({container, {height, width, 3}, container == Container::kPil ? Mode::kRgb : Mode::kNone});
   draft(steps, image, random, {true, true}, AsCore());
   const Program program = image.program();
   return {{program.begin(), program.end()}, random.drawn(), image.declined()};
