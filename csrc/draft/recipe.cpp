@@ -6,6 +6,8 @@
 namespace fastaug {
 namespace {
 
+constexpr double kLongestSide = 1 << 29;
+
 // Python's round(number).
 int64_t rounded(double number) { return static_cast<int64_t>(std::nearbyint(number)); }
 
@@ -116,6 +118,21 @@ class Drafter {
     }
     draft_.crop(top, left, sides[1], sides[0]);
     if (!draft_.declined()) draft_.resize(step.size, step.by);
+  }
+
+  // As torch multiplies float32.
+  void operator()(const steps::ScaleJitter& step) {
+    const float scale = random_.scaled(step.factors.x, step.factors.y);
+    const auto fitting = static_cast<float>(std::min(step.target.y / draft_.height(), step.target.x / draft_.width()));
+    const float factor = fitting * scale;
+    resize(static_cast<float>(draft_.height()) * factor, static_cast<float>(draft_.width()) * factor, step.by);
+  }
+
+  void operator()(const steps::RandomShortestSize& step) {
+    const double height = draft_.height(), width = draft_.width();
+    const auto size = static_cast<double>(step.sizes[static_cast<size_t>(from(0, std::ssize(step.sizes)))]);
+    const double factor = std::min(size / std::min(height, width), step.most / std::max(height, width));
+    resize(height * factor, width * factor, step.by);
   }
 
   void operator()(const steps::RandomRotation& step) {
@@ -259,6 +276,12 @@ class Drafter {
     return random_.randint(low, range);
   }
 
+  // To whole sides.
+  void resize(double height, double width, const Resample& by) {
+    if (!(height >= 1) || !(width >= 1) || std::max(height, width) > kLongestSide) return decline();
+    draft_.resize({static_cast<int64_t>(height), static_cast<int64_t>(width)}, by);
+  }
+
   double shifted(double limit) {
     const auto most = static_cast<float>(limit);
     return static_cast<double>(rounded(from(Range{-most, most})));
@@ -285,7 +308,8 @@ struct Draws {
   bool operator()(const steps::Group& step) const { return step.p.has_value() || draws(step.steps); }
   bool operator()(const auto& step) const {
     return requires { step.p; } || requires { step.degrees; } || requires { step.log_ratio; } ||
-           requires { step.pads_if_needed; } || requires { step.brightness; } || requires { step.sigma; };
+           requires { step.pads_if_needed; } || requires { step.brightness; } || requires { step.sigma; } ||
+           requires { step.factors; } || requires { step.sizes; };
   }
 };
 

@@ -64,6 +64,16 @@ struct RandomResizedCrop {
   Range scale, log_ratio;
   double least, most;  // of width / height
 };
+struct ScaleJitter {
+  Vec2 target;   // that the image is fitted into
+  Vec2 factors;  // from x to y, after that
+  Resample by;
+};
+struct RandomShortestSize {
+  std::vector<int64_t> sizes;
+  double most;  // of the longer side
+  Resample by;
+};
 struct RandomRotation {
   Range degrees;
   int filter;
@@ -116,8 +126,8 @@ struct Group;
 
 using Step = std::variant<ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, Normalize,
                           Resize, CenterCrop, Pad, RandomFlip, RandomCrop, RandomCropByAxis, RandomResizedCrop,
-                          RandomRotation, RandomAffine, RandomPerspective, ColorJitter, Grayscale, RandomGrayscale,
-                          RandomAdjustment, GaussianBlur, RandomErasing, Group>;
+                          ScaleJitter, RandomShortestSize, RandomRotation, RandomAffine, RandomPerspective, ColorJitter,
+                          Grayscale, RandomGrayscale, RandomAdjustment, GaussianBlur, RandomErasing, Group>;
 
 struct Group {
   std::optional<float> p;  // done if a draw is at most that

@@ -32,6 +32,12 @@ def named(r: Random) -> Any:
 V2 = Steps(v2, named, None, 1)
 several, crop, norm, erasing, STEPS = V2.several, V2.crop, V2.norm, V2.erasing, V2.by_name
 STEPS["RandomPosterize"] = lambda r: v2.RandomPosterize(r.randint(0, 9), p(r))
+STEPS["ScaleJitter"] = lambda r: v2.ScaleJitter(
+    (r.randint(1, 40), r.randint(1, 40)), r.choice([(0.1, 2.0), (1, 1), (0.9, 1.3)]), named(r), r.random() < 0.8
+)
+STEPS["RandomShortestSize"] = lambda r: v2.RandomShortestSize(
+    r.choice([7, [5, 12, 30]]), r.choice([None, 20, 41]), named(r), r.random() < 0.8
+)
 
 
 def floats(r: Random) -> Any:
