@@ -1,6 +1,7 @@
 #include "bind/places.h"
 
-#include <memory>
+#include <pybind11/stl.h>
+
 #include <optional>
 
 #include "base/status.h"
@@ -26,26 +27,6 @@ BoxFormat as_format(int format) {
   return static_cast<BoxFormat>(format);
 }
 
-template <size_t count>
-std::array<double, count> as_numbers(py::handle sequence) {
-  const auto fast =
-      py::reinterpret_steal<py::object>(PySequence_Fast(sequence.ptr(), "expected a sequence of numbers"));
-  if (!fast) throw py::error_already_set();
-  if (PySequence_Fast_GET_SIZE(fast.ptr()) != static_cast<Py_ssize_t>(count)) {
-    fail(ErrorCode::kValue, "expected " + std::to_string(count) + " numbers");
-  }
-  std::array<double, count> numbers;
-  for (size_t i = 0; i < count; ++i) {
-    numbers[i] = PyFloat_AsDouble(PySequence_Fast_GET_ITEM(fast.ptr(), static_cast<Py_ssize_t>(i)));
-    if (numbers[i] == -1.0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  }
-  return numbers;
-}
-
-std::optional<AffineMap> as_map(py::handle back) {
-  return back.is_none() ? std::nullopt : std::optional(as_numbers<6>(back));
-}
-
 Limit as_limit(py::handle value) {
   if (PyLong_Check(value.ptr())) {
     const long long integer = PyLong_AsLongLong(value.ptr());
@@ -61,21 +42,6 @@ void check_divisor(Canvas canvas, Canvas size) {
   if (canvas == size || (canvas.height != 0 && canvas.width != 0)) return;
   py::set_error(PyExc_ZeroDivisionError, "a canvas without pixels cannot be resized");
   throw py::error_already_set();
-}
-
-void check_canvas(Canvas canvas) {
-  if (canvas.height <= 0 || canvas.width <= 0) fail(ErrorCode::kValue, "a canvas without pixels cannot be displaced");
-}
-
-Displacement as_displacement(uintptr_t data, bool doubles, int64_t row_stride, int64_t column_stride,
-                             int64_t axis_stride, uintptr_t across, uintptr_t down) {
-  return {reinterpret_cast<const void*>(data),
-          doubles,
-          row_stride,
-          column_stride,
-          axis_stride,
-          reinterpret_cast<const void*>(across),
-          reinterpret_cast<const void*>(down)};
 }
 
 bool* as_mask(uintptr_t pointer) { return reinterpret_cast<bool*>(pointer); }
@@ -96,6 +62,33 @@ void register_common(py::class_<Places>& type) {
             self.resize({height, width});
           },
           py::arg("height"), py::arg("width"))
+      .def(
+          "crop",
+          [](Places& self, int64_t top, int64_t left, int64_t height, int64_t width, bool clamping) {
+            self.crop(top, left, {height, width}, clamping);
+          },
+          py::arg("top"), py::arg("left"), py::arg("height"), py::arg("width"), py::arg("clamping"))
+      .def("pad", &Places::pad, py::arg("left"), py::arg("top"), py::arg("right"), py::arg("bottom"),
+           py::arg("clamping"))
+      .def(
+          "affine",
+          [](Places& self, const AffineMap& forth, const std::optional<AffineMap>& back, bool clamping) {
+            self.affine(forth, back ? &*back : nullptr, clamping);
+          },
+          py::arg("forth"), py::arg("back"), py::arg("clamping"))
+      .def("perspective", &Places::perspective, py::arg("map"), py::arg("clamping"))
+      .def(
+          "elastic",
+          [](Places& self, uintptr_t data, bool doubles, int64_t row, int64_t column, int64_t axis, uintptr_t across,
+             uintptr_t down, bool clamping) {
+            if (self.count() == 0) return;
+            const auto [height, width] = self.canvas();
+            if (height <= 0 || width <= 0) fail(ErrorCode::kValue, "a canvas without pixels cannot be displaced");
+            const auto at = [](uintptr_t numbers) { return reinterpret_cast<const void*>(numbers); };
+            self.elastic({at(data), doubles, row, column, axis, at(across), at(down)}, clamping);
+          },
+          py::arg("data"), py::arg("doubles"), py::arg("row_stride"), py::arg("column_stride"), py::arg("axis_stride"),
+          py::arg("across"), py::arg("down"), py::arg("clamping"))
       .def("clamp", &Places::clamp)
       .def("copy", [](const Places& self) { return Places(self); })
       .def(
@@ -114,35 +107,6 @@ void register_boxes(py::module_& m) {
            py::arg("format"), py::arg("height"), py::arg("width"));
   register_common(type);
   type.def_property_readonly("format", [](const Boxes& self) { return kFormats[static_cast<int>(self.format())]; })
-      .def(
-          "crop",
-          [](Boxes& self, int64_t top, int64_t left, int64_t height, int64_t width, bool clamping) {
-            self.crop(top, left, {height, width}, clamping);
-          },
-          py::arg("top"), py::arg("left"), py::arg("height"), py::arg("width"), py::arg("clamping"))
-      .def("pad", &Boxes::pad, py::arg("left"), py::arg("top"), py::arg("right"), py::arg("bottom"),
-           py::arg("clamping"))
-      .def(
-          "affine",
-          [](Boxes& self, py::handle forth, py::handle back, bool clamping) {
-            const auto expanding = as_map(back);
-            self.affine(as_numbers<6>(forth), expanding ? &*expanding : nullptr, clamping);
-          },
-          py::arg("forth"), py::arg("back"), py::arg("clamping"))
-      .def(
-          "perspective",
-          [](Boxes& self, py::handle map, bool clamping) { self.perspective(as_numbers<8>(map), clamping); },
-          py::arg("map"), py::arg("clamping"))
-      .def(
-          "elastic",
-          [](Boxes& self, uintptr_t data, bool doubles, int64_t row, int64_t column, int64_t axis, uintptr_t across,
-             uintptr_t down, bool clamping) {
-            if (self.count() == 0) return;
-            check_canvas(self.canvas());
-            self.elastic(as_displacement(data, doubles, row, column, axis, across, down), clamping);
-          },
-          py::arg("data"), py::arg("doubles"), py::arg("row_stride"), py::arg("column_stride"), py::arg("axis_stride"),
-          py::arg("across"), py::arg("down"), py::arg("clamping"))
       .def(
           "convert", [](Boxes& self, int format) { self.convert(as_format(format)); }, py::arg("format"))
       .def(
@@ -166,32 +130,6 @@ void register_points(py::module_& m) {
            py::arg("height"), py::arg("width"));
   register_common(type);
   type.def(
-          "crop",
-          [](Points& self, int64_t top, int64_t left, int64_t height, int64_t width) {
-            self.crop(top, left, {height, width});
-          },
-          py::arg("top"), py::arg("left"), py::arg("height"), py::arg("width"))
-      .def("pad", &Points::pad, py::arg("left"), py::arg("top"), py::arg("right"), py::arg("bottom"))
-      .def(
-          "affine",
-          [](Points& self, py::handle forth, py::handle back) {
-            const auto expanding = as_map(back);
-            self.affine(as_numbers<6>(forth), expanding ? &*expanding : nullptr);
-          },
-          py::arg("forth"), py::arg("back"))
-      .def(
-          "perspective", [](Points& self, py::handle map) { self.perspective(as_numbers<8>(map)); }, py::arg("map"))
-      .def(
-          "elastic",
-          [](Points& self, uintptr_t data, bool doubles, int64_t row, int64_t column, int64_t axis, uintptr_t across,
-             uintptr_t down) {
-            if (self.count() == 0) return;
-            check_canvas(self.canvas());
-            self.elastic(as_displacement(data, doubles, row, column, axis, across, down));
-          },
-          py::arg("data"), py::arg("doubles"), py::arg("row_stride"), py::arg("column_stride"), py::arg("axis_stride"),
-          py::arg("across"), py::arg("down"))
-      .def(
           "valid",
           [](const Points& self, int64_t group, int64_t groups, uintptr_t out) {
             if (group < 0 || groups < 0 || group * groups != self.count()) {

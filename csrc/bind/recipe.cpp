@@ -13,6 +13,7 @@
 #include "bind/incoming.h"
 #include "bind/libraries.h"
 #include "bind/random.h"
+#include "bind/sample.h"
 #include "bind/steps.h"
 #include "bind/stream.h"
 #include "bind/without_gil.h"
@@ -31,14 +32,16 @@ struct Format {
   bool channels_last = false;
 };
 
-// A draft of an image that was drawn for.
+// A draft of an image that was drawn for, and the sample that it is from, if that is more than the image.
 struct Drafted {
-  explicit Drafted(Incoming incoming) : image(std::move(incoming)), draft(image.outline) {}
+  Drafted(Incoming incoming, std::optional<Sample> from)
+      : image(std::move(incoming)), sample(std::move(from)), draft(image.outline) {}
   Drafted(const Drafted&) = delete;
   Drafted& operator=(const Drafted&) = delete;
 
   Incoming image;
-  Draft draft;
+  std::optional<Sample> sample;
+  SampleDraft draft;
 };
 
 class Recipe {
@@ -56,11 +59,13 @@ class Recipe {
         blank_(settings["blank"]),
         allocate_(settings["allocate"]),
         delivered_(settings["delivered"]),
-        tag_(settings["tag"]),
+        rest_(settings["rest"]),
         rewrites_(settings["rewrites"].cast<uint32_t>()),
         pillow_(settings["pillow"].cast<bool>()),
         v2_(settings["v2"].cast<bool>()),
         handed_(settings["handed"].cast<bool>()) {
+    const py::tuple leaves = settings["leaves"];
+    leaves_ = {leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], leaves[5], leaves[6], leaves[7]};
     const py::object dtype = settings["dtype"];
     if (!dtype.is_none()) format_.dtype = static_cast<DType>(dtype.cast<int>());
     format_.channels_last = settings["channels_last"].cast<bool>();
@@ -71,8 +76,9 @@ class Recipe {
   // True if it still does what the pipeline would do.
   bool holds() { return guard_.holds(); }
 
-  // What a call makes of an image; NotImplemented, with nothing drawn, where that is Python's to do. After several of
-  // these in a row it is said of the next calls unasked, since to find it out may take as long as the draws.
+  // What a call makes of an image, or of a sample with one; NotImplemented, with nothing drawn, where that is Python's
+  // to do. After several of these in a row it is said of the next calls unasked, since to find it out may take as long
+  // as the draws.
   py::object call(py::handle image, py::handle transforms) {
     if (const int left = left_out_.load(std::memory_order_relaxed); left > 0) {
       left_out_.store(left - 1, std::memory_order_relaxed);
@@ -130,7 +136,11 @@ class Recipe {
     if (!transforms.is(transforms_) || is_recording()) return;
     try {
       // The cheapest check comes first: an image may be declined at each call, and a guard only once.
-      auto incoming = as_incoming(image, tag_);
+      auto incoming = as_incoming(image, leaves_.image);
+      std::optional<Sample> sample;
+      if (!incoming && v2_ && !handles_.takes(image) && (sample = Sample::of(image, leaves_))) {
+        incoming = as_incoming(sample->image(), leaves_.image);
+      }
       if ((!incoming && !handles_.takes(image)) || !guard_.holds()) return;
       // Code that counts or watches runs puts a function in its place.
       const auto run = py::reinterpret_steal<py::object>(PyObject_GetAttr(call_.ptr(), name_of_run_.ptr()));
@@ -144,9 +154,11 @@ class Recipe {
         return;
       incoming->outline.pillow = pillow_;
       incoming->outline.v2 = v2_;
-      drafted.emplace(std::move(*incoming));
+      drafted.emplace(std::move(*incoming), std::move(sample));
       if (drafted->image.encoded) handles_.begin(drafted->draft, drafted->image);
-      if (draws_any_) {
+      if (drafted->sample && !drafted->sample->joins(drafted->draft, leaves_)) {
+        drafted.reset();
+      } else if (draws_any_) {
         draw(*drafted);
       } else if (Stream::plain()) {
         Random none;
@@ -182,11 +194,13 @@ class Recipe {
   }
 
   bool takes(const Drafted& drafted) const {
-    const Draft& draft = drafted.draft;
+    const SampleDraft& draft = drafted.draft;
     if (draft.declined() || draft.ending() != Ending::kJob || draft.container == Container::kArray) return false;
     // Of what is not decoded here, the result may be Pillow's image itself.
     if (draft.is_pil() && drafted.image.encoded && draft.pixel_ops() == 0) return false;
     if (!format_.given) return true;
+    // What has a format is the image that transforms after the last one would find.
+    if (!draft.settled()) return false;
     // Of v2, torch puts the channels of a pixel side by side, and says which strides axes of one sample have.
     const Shape& shape = draft.shape;
     if (v2_ && format_.channels_last && std::min({shape.channels, shape.height, shape.width}) == 1) return false;
@@ -201,7 +215,9 @@ class Recipe {
   bool interleaved(const Draft& draft) const { return format_.given ? format_.channels_last : draft.channel_last; }
 
   py::object done(const Drafted& drafted) const {
-    return drafted.draft.is_pil() ? done_as_pil(drafted) : done_as_tensor(drafted);
+    const py::object image = drafted.draft.is_pil() ? done_as_pil(drafted) : done_as_tensor(drafted);
+    const py::object result = drafted.sample ? drafted.sample->with(image, drafted.draft) : image;
+    return rest_.is_none() ? result : rest_(result);
   }
 
   void execute(const Drafted& drafted, const Target& target) const {
@@ -231,7 +247,7 @@ class Recipe {
     target.channel_stride = side_by_side ? size : row * height;
     execute(drafted, target);
     const py::object planes = side_by_side ? py::object(tensor.attr("permute")(2, 0, 1)) : tensor;
-    return draft.tagged ? as_class(planes, tag_) : planes;
+    return draft.tagged ? as_class(planes, leaves_.image) : planes;
   }
 
   py::object done_as_pil(const Drafted& drafted) const {
@@ -272,7 +288,8 @@ class Recipe {
   Guard guard_;
   py::object transforms_, call_, draws_;
   Handles handles_;
-  py::object run_, blank_, allocate_, delivered_, tag_, name_of_run_;
+  py::object run_, blank_, allocate_, delivered_, rest_, name_of_run_;
+  LeafTypes leaves_;
   uint32_t rewrites_;
   bool pillow_, v2_;
   bool handed_;  // to user code, which gets samples in torchvision's order
@@ -296,7 +313,7 @@ Recipe& in(PyObject* self) { return *reinterpret_cast<RecipeObject*>(self)->reci
 template <auto method>
 PyObject* with_image(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 2) {
-    PyErr_Format(PyExc_TypeError, "expected an image and transforms, got %zd arguments", count);
+    PyErr_Format(PyExc_TypeError, "expected a sample and transforms, got %zd arguments", count);
     return nullptr;
   }
   return guarded([=] { return (in(self).*method)(arguments[0], arguments[1]); });
@@ -343,8 +360,8 @@ int RecipeObject::clear(PyObject* self) {
 
 void register_recipe(py::module_& m) {
   static PyMethodDef methods[] = {
-      method_of<&Recipe::call>("call", "call(self, image: typing.Any, transforms: typing.Any) -> typing.Any"),
-      method_of<&Recipe::job>("job", "job(self, image: typing.Any, transforms: typing.Any) -> typing.Any"),
+      method_of<&Recipe::call>("call", "call(self, sample: typing.Any, transforms: typing.Any) -> typing.Any"),
+      method_of<&Recipe::job>("job", "job(self, sample: typing.Any, transforms: typing.Any) -> typing.Any"),
       {"holds", [](PyObject* self, PyObject*) { return PyBool_FromLong(in(self).holds()); }, METH_NOARGS,
        "holds(self) -> bool"},
       {nullptr, nullptr, 0, nullptr}};

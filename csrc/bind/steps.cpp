@@ -208,6 +208,19 @@ const std::unordered_map<std::string, Read>& readers() {
          const auto least = told.as<double>();
          return steps::RandomResizedCrop{size, by, scale, log_ratio, least, told.as<double>()};
        }},
+      {"ScaleJitter",
+       [](Told& told) -> steps::Step {
+         const Vec2 target = point_of(told.next());
+         const Vec2 factors = point_of(told.next());
+         return steps::ScaleJitter{target, factors, resample_of(told.next())};
+       }},
+      {"RandomShortestSize",
+       [](Told& told) -> steps::Step {
+         std::vector<int64_t> sizes;
+         for (const py::handle& size : told.next()) sizes.push_back(side_of(size));
+         const auto most = told.as<double>();
+         return steps::RandomShortestSize{sizes, most, resample_of(told.next())};
+       }},
       {"RandomRotation",
        [](Told& told) -> steps::Step {
          const Range degrees = range_of(told.next());

@@ -98,7 +98,7 @@ AffineMatrix inverse_affine(Vec2 center, double angle, Vec2 translate, double sc
   return {{m0, m1, m2, m3, m4, m5}};
 }
 
-AffineMatrix v2_inverse_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear) {
+BothWays v2_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear) {
   const double to_x = center.x + translate.x, to_y = center.y + translate.y;
   const double turn = radians(angle), shear_x = radians(shear.x), shear_y = radians(shear.y);
   const double cos_y = cosine(shear_y), tan_x = std::tan(shear_x);
@@ -106,11 +106,18 @@ AffineMatrix v2_inverse_affine(Vec2 center, double angle, Vec2 translate, double
   const double b = -(a * tan_x + sine(turn));
   const double c = sine(turn - shear_y) / cos_y;
   const double d = cosine(turn) - c * tan_x;
+  AffineMatrix forth{{a * scale, b * scale, 0.0, c * scale, d * scale, 0.0}};
+  forth.numbers[2] += to_x - forth.numbers[0] * center.x - forth.numbers[1] * center.y;
+  forth.numbers[5] += to_y - forth.numbers[3] * center.x - forth.numbers[4] * center.y;
   // The rotation and the shear have determinant 1.
   AffineMatrix back{{d / scale, -b / scale, 0.0, -c / scale, a / scale, 0.0}};
   back.numbers[2] += center.x - back.numbers[0] * to_x - back.numbers[1] * to_y;
   back.numbers[5] += center.y - back.numbers[3] * to_x - back.numbers[4] * to_y;
-  return back;
+  return {forth, back};
+}
+
+AffineMatrix v2_inverse_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear) {
+  return v2_affine(center, angle, translate, scale, shear).back;
 }
 
 std::optional<Coefficients> sure_perspective(const Corners& starts, const Corners& ends) {

@@ -51,7 +51,12 @@ std::optional<Rotated> rotation(PlaneSize image, double angle, bool expand, std:
 // scale * (p - c - t) + c.
 AffineMatrix inverse_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear);
 
-// The same with the roundings of torchvision.transforms.v2.
+struct BothWays {
+  AffineMatrix forth, back;
+};
+
+// From input to output and back, with the roundings of torchvision.transforms.v2.
+BothWays v2_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear);
 AffineMatrix v2_inverse_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear);
 
 // torchvision's _get_perspective_coeffs: the map that takes each of four ends back to its start. It is the solution of

@@ -7,6 +7,8 @@
 namespace fastaug {
 namespace {
 
+constexpr double kLongestSide = 1 << 29;
+
 // Python's round(number).
 int64_t rounded(double number) { return static_cast<int64_t>(std::nearbyint(number)); }
 
@@ -26,7 +28,7 @@ std::optional<int64_t> whole_part(double limit, int64_t bins, int64_t which) {
 
 class Drafter {
  public:
-  Drafter(Draft& draft, Random& random, UniformForm form, const Torch& torch)
+  Drafter(SampleDraft& draft, Random& random, UniformForm form, const Torch& torch)
       : draft_(draft), random_(random), form_(form), torch_(torch) {}
 
   void all(const Steps& steps) {
@@ -135,6 +137,21 @@ class Drafter {
     }
     draft_.crop(top, left, sides[1], sides[0]);
     if (!draft_.declined()) draft_.resize(step.size, step.by, torch_);
+  }
+
+  // As torch multiplies float32.
+  void operator()(const steps::ScaleJitter& step) {
+    const float scale = random_.scaled(step.factors.x, step.factors.y);
+    const auto fitting = static_cast<float>(std::min(step.target.y / draft_.height(), step.target.x / draft_.width()));
+    const float factor = fitting * scale;
+    resize(static_cast<float>(draft_.height()) * factor, static_cast<float>(draft_.width()) * factor, step.by);
+  }
+
+  void operator()(const steps::RandomShortestSize& step) {
+    const double height = draft_.height(), width = draft_.width();
+    const auto size = static_cast<double>(step.sizes[static_cast<size_t>(from(0, std::ssize(step.sizes)))]);
+    const double factor = std::min(size / std::min(height, width), step.most / std::max(height, width));
+    resize(height * factor, width * factor, step.by);
   }
 
   void operator()(const steps::RandomRotation& step) {
@@ -254,6 +271,7 @@ class Drafter {
   }
 
   void operator()(const steps::RandomOps& step) {
+    if (!draft_.places.empty()) return decline();  // an error
     for (int64_t k = 0; k < step.count && !draft_.declined(); ++k) {
       const steps::PolicyOp& op = one_of(step.ops);
       const double magnitude = op.magnitudes.size() > 1 ? one_of(op.magnitudes) : strength(op);
@@ -263,6 +281,7 @@ class Drafter {
   }
 
   void operator()(const steps::RandomPolicy& step) {
+    if (!draft_.places.empty()) return decline();  // an error
     const auto& policy = one_of(step.policies);
     const bool v2 = draft_.source.v2;
     // v1 draws for both before the first is done.
@@ -284,6 +303,7 @@ class Drafter {
   void decline() { draft_.decline(Reason::kNumber); }
 
   void one(const steps::Step& step) {
+    if (!draft_.settled()) return decline();
     std::visit(*this, step);
     // As many ops as Python drafts before it does them.
     if (draft_.pixel_ops() > kMaxOps / 2) decline();
@@ -384,6 +404,12 @@ class Drafter {
     return random_.randint(low, range);
   }
 
+  // To whole sides.
+  void resize(double height, double width, const Resample& by) {
+    if (!(height >= 1) || !(width >= 1) || std::max(height, width) > kLongestSide) return decline();
+    draft_.resize({static_cast<int64_t>(height), static_cast<int64_t>(width)}, by, torch_);
+  }
+
   double shifted(double limit) {
     const auto most = static_cast<float>(limit);
     return static_cast<double>(rounded(from(Range{-most, most})));
@@ -399,7 +425,7 @@ class Drafter {
     return random_.sides(of, form_, [this](float power) { return torch_.exp(power); }, sides);
   }
 
-  Draft& draft_;
+  SampleDraft& draft_;
   Random& random_;
   UniformForm form_;
   const Torch& torch_;
@@ -411,7 +437,8 @@ struct Draws {
   bool operator()(const auto& step) const {
     return requires { step.p; } || requires { step.degrees; } || requires { step.log_ratio; } ||
            requires { step.pads_if_needed; } || requires { step.brightness; } || requires { step.sigma; } ||
-           requires { step.ops; } || requires { step.policies; } || requires { step.steps; };
+           requires { step.ops; } || requires { step.policies; } || requires { step.steps; } ||
+           requires { step.factors; } || requires { step.sizes; };
   }
 };
 
@@ -421,7 +448,7 @@ bool draws(const Steps& steps) {
   return std::ranges::any_of(steps, [](const steps::Step& step) { return std::visit(Draws{}, step); });
 }
 
-void draft(const Steps& steps, Draft& draft, Random& random, UniformForm form, const Torch& torch) {
+void draft(const Steps& steps, SampleDraft& draft, Random& random, UniformForm form, const Torch& torch) {
   Drafter(draft, random, form, torch).all(steps);
 }
 

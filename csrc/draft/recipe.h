@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "draft/draft.h"
+#include "draft/sample.h"
 #include "draw/random.h"
 #include "program/program.h"
 
@@ -67,6 +67,16 @@ struct RandomResizedCrop {
   Resample by;
   Range scale, log_ratio;
   double least, most;  // of width / height
+};
+struct ScaleJitter {
+  Vec2 target;   // that the image is fitted into
+  Vec2 factors;  // from x to y, after that
+  Resample by;
+};
+struct RandomShortestSize {
+  std::vector<int64_t> sizes;
+  double most;  // of the longer side
+  Resample by;
 };
 struct RandomRotation {
   Range degrees;
@@ -158,11 +168,11 @@ struct Group;
 struct Shuffled;
 struct Chosen;
 
-using Step =
-    std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, Normalize, Resize,
-                 CenterCrop, Pad, RandomFlip, RandomCrop, RandomCropByAxis, RandomResizedCrop, RandomRotation,
-                 RandomAffine, RandomPerspective, ColorJitter, Grayscale, RandomGrayscale, RandomAdjustment,
-                 GaussianBlur, RandomErasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen>;
+using Step = std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype,
+                          Normalize, Resize, CenterCrop, Pad, RandomFlip, RandomCrop, RandomCropByAxis,
+                          RandomResizedCrop, ScaleJitter, RandomShortestSize, RandomRotation, RandomAffine,
+                          RandomPerspective, ColorJitter, Grayscale, RandomGrayscale, RandomAdjustment, GaussianBlur,
+                          RandomErasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen>;
 
 struct Group {
   std::optional<float> p;  // done if a draw is at most that
@@ -184,6 +194,6 @@ using Steps = std::vector<steps::Step>;
 bool draws(const Steps& steps);
 
 // Draws and drafts all steps. Where the draft declines one, discard the draws.
-void draft(const Steps& steps, Draft& draft, Random& random, UniformForm form, const Torch& torch);
+void draft(const Steps& steps, SampleDraft& draft, Random& random, UniformForm form, const Torch& torch);
 
 }  // namespace fastaug

@@ -38,7 +38,7 @@ void Points::vflip() {
   std::visit([this](auto& values) { mirror(values, 1, canvas_.height); }, values_);
 }
 
-void Points::crop(int64_t top, int64_t left, Canvas size) {
+void Points::crop(int64_t top, int64_t left, Canvas size, bool) {
   std::visit(
       [=]<class T>(std::vector<T>& values) {
         move(values, negative(static_cast<T>(left)), negative(static_cast<T>(top)));
@@ -47,7 +47,7 @@ void Points::crop(int64_t top, int64_t left, Canvas size) {
   canvas_ = size;
 }
 
-void Points::pad(int64_t left, int64_t top, int64_t right, int64_t bottom) {
+void Points::pad(int64_t left, int64_t top, int64_t right, int64_t bottom, bool) {
   std::visit([=]<class T>(std::vector<T>& values) { move(values, static_cast<T>(left), static_cast<T>(top)); },
              values_);
   canvas_ = {canvas_.height + top + bottom, canvas_.width + left + right};
@@ -69,7 +69,7 @@ void Points::resize(Canvas size) {
   canvas_ = size;
 }
 
-void Points::affine(const AffineMap& forth, const AffineMap* back) {
+void Points::affine(const AffineMap& forth, const AffineMap* back, bool) {
   if (count() == 0) return;
   std::visit(
       [&, this]<class T>(std::vector<T>& values) {
@@ -88,7 +88,7 @@ void Points::affine(const AffineMap& forth, const AffineMap* back) {
       values_);
 }
 
-void Points::perspective(const ProjectiveMap& numbers) {
+void Points::perspective(const ProjectiveMap& numbers, bool) {
   std::visit(
       [&]<class T>(std::vector<T>& values) {
         using R = Real<T>;
@@ -98,7 +98,7 @@ void Points::perspective(const ProjectiveMap& numbers) {
       values_);
 }
 
-void Points::elastic(const Displacement& by) {
+void Points::elastic(const Displacement& by, bool) {
   std::visit(
       [&, this]<class T>(std::vector<T>& values) {
         const DisplacedBy<Real<T>> displaced{by, canvas_};

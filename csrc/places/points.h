@@ -5,7 +5,7 @@
 
 namespace fastaug {
 
-// Changes points in place. Nothing but clamp() holds them on the canvas.
+// Changes points in place. Nothing but clamp() holds them on the canvas, whatever the methods are told, as boxes' are.
 class Points {
  public:
   Points(const CoordinateRows& rows, Canvas canvas) : values_(copied(rows, 2)), canvas_(canvas) {}
@@ -16,15 +16,15 @@ class Points {
 
   void hflip();
   void vflip();
-  void crop(int64_t top, int64_t left, Canvas size);
-  void pad(int64_t left, int64_t top, int64_t right, int64_t bottom);
+  void crop(int64_t top, int64_t left, Canvas size, bool clamping = false);
+  void pad(int64_t left, int64_t top, int64_t right, int64_t bottom, bool clamping = false);
   // The canvas must not be empty, but where its size stays: then nothing changes.
   void resize(Canvas size);
   // Zero points keep everything, the canvas too. With `back`, the canvas becomes the one that holds all of it.
-  void affine(const AffineMap& forth, const AffineMap* back);
-  void perspective(const ProjectiveMap& map);
+  void affine(const AffineMap& forth, const AffineMap* back, bool clamping = false);
+  void perspective(const ProjectiveMap& map, bool clamping = false);
   // The canvas must not be empty, but for zero points.
-  void elastic(const Displacement& by);
+  void elastic(const Displacement& by, bool clamping = false);
   // Onto the pixels of the canvas.
   void clamp();
 

@@ -218,8 +218,10 @@ class Family(NamedTuple):
     pack: Callable[[Any], Packed]
     #: The functions of user code that transforms call instead of this package's.
     replaced: dict[str, Any]
-    #: Returns the class of tagged images, or None while there are none.
-    tag: Callable[[], type | None] = lambda: None
+    #: Returns the classes by which the core knows leaves of samples: csrc/bind/sample.h.
+    leaves: Callable[[], tuple[Any, ...]] = lambda: (None, None, None, None, None, (), {}, ())
+    #: Returns the transforms that the core does, and a function that does the others to its result, or None.
+    split: Callable[[Any], tuple[Any, Callable[[Any], Any] | None]] = lambda transforms: (transforms, None)
 
 
 V1 = Family(packed, functions)
@@ -239,14 +241,16 @@ def recipe_of(
     if not plain or not isinstance(call.draws, _C.Draws) or type(transforms) not in (list, tuple):
         return None
     try:
-        parts = _split(transforms, family)
+        first, rest = family.split(transforms)
+        parts = _split(first, family)
         objects, lists, empty = _watched(transforms)
     except (NoRecipe, ValueError, OverflowError, KeyError, RuntimeError):
         return None  # torch raises a RuntimeError where its numbers are not known
     watched = objects, lists, (*empty, family.replaced), transforms
     settings: dict[str, Any] = {
         "v2": family is not V1,
-        "tag": family.tag(),
+        "leaves": family.leaves(),
+        "rest": rest,
         "lazy": LazyImage,
         "orient": decode.ORIENT,
         "run": _RUN,

@@ -39,8 +39,8 @@ class SamplePipeline(Pipeline):
         """Draft all transforms."""
 
     def _called(self, inputs: tuple[Any, ...]) -> Any:
-        if len(inputs) == 1 and not compiling():
-            result = self._at_once(inputs[0])
+        if not compiling():
+            result = self._at_once(inputs[0] if len(inputs) == 1 else inputs)
             if result is not NotImplemented:
                 return result
         return self._run_sample(inputs)

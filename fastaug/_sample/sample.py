@@ -137,15 +137,13 @@ class Sample:
         if transform._retypes:
             self._types = None
         watch = self.watch
-        if watch is None:
-            for index in indices:
-                leaves[index] = transform.transform(leaves[index], params)
-            return
         for index in indices:
             leaf = leaves[index]
-            watch.arrive(self, index)
+            if watch is not None:
+                watch.arrive(self, index)
             leaves[index] = transform.transform(leaf, params)
-            watch.leave(self, index, leaf)
+            if watch is not None:
+                watch.leave(self, index, leaf)
 
     @property
     def types(self) -> tuple[type, ...]:

@@ -89,8 +89,8 @@ class BoxesDraft(PlacesDraft):
     def _hold(self, tensor: Tensor) -> _C.Boxes | None:
         return moves.held_boxes(tensor, self._format, self._canvas)
 
-    def _clamping(self) -> tuple[bool]:
-        return (_clamps(self._mode),)
+    def _clamping(self) -> bool:
+        return _clamps(self._mode)
 
     def _attributes(self) -> dict[str, Any]:
         return {"format": self.format, "canvas_size": self.canvas_size, "clamping_mode": self._mode}

@@ -22,7 +22,7 @@ from fastaug._program.v2_arguments import central_corner, padding_sides, resized
 from fastaug._tv_tensors import maps, moves
 from fastaug._tv_tensors.choice import is_builtin
 from fastaug._tv_tensors.maps import Canvas
-from fastaug._tv_tensors.moves import Clamping, Places
+from fastaug._tv_tensors.moves import Places
 
 _Draft = TypeVar("_Draft", bound="PlacesDraft")
 
@@ -71,8 +71,8 @@ class PlacesDraft(Leaf):
         """Copy the numbers for the core; return None where it does not take them."""
 
     @abstractmethod
-    def _clamping(self) -> Clamping:
-        """Return the last argument of methods of the core that move."""
+    def _clamping(self) -> bool:
+        """Return whether the core cuts boxes to the canvas where it moves them."""
 
     @abstractmethod
     def _attributes(self) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class PlacesDraft(Leaf):
         held = self.held
         if held is None or not moves.whole(top, left, height, width):
             return self._become(self._shifted(torch.sub, left, top, (height, width)), (height, width))
-        held.crop(top, left, height, width, *self._clamping())
+        held.crop(top, left, height, width, self._clamping())
         self._moved()
 
     def pad(self, padding: Any, fill: Any = None, padding_mode: str = "constant") -> None:
@@ -204,7 +204,7 @@ class PlacesDraft(Leaf):
         if held is None or not moves.whole(left, top, right, bottom):
             canvas_size = self.height + top + bottom, self.width + left + right
             return self._become(self._shifted(torch.add, left, top, canvas_size), canvas_size)
-        held.pad(left, top, right, bottom, *self._clamping())
+        held.pad(left, top, right, bottom, self._clamping())
         self._moved()
 
     def resized_crop(
@@ -255,7 +255,7 @@ class PlacesDraft(Leaf):
         forth, back = maps.affine_matrices(canvas_size, angle, translate, scale, shear, center)
         held = self.held
         if held is not None:
-            held.affine(forth, back if expand else None, *self._clamping())
+            held.affine(forth, back if expand else None, self._clamping())
             return self._moved()
         plain, corner = self.plain(), None
         real = plain if plain.is_floating_point() else plain.float()
@@ -280,7 +280,7 @@ class PlacesDraft(Leaf):
         if held is None:
             move = partial(maps.projected, inverse=inverse)
             return self._become(self._mapped(self.plain(), move, self.canvas_size))
-        held.perspective(inverse, *self._clamping())
+        held.perspective(inverse, self._clamping())
         self._moved()
 
     def elastic(self, displacement: Tensor, interpolation: Any = None, fill: Any = None) -> None:

@@ -12,9 +12,7 @@ from fastaug import _C
 from fastaug._program.eager import traced
 from fastaug._tv_tensors.formats import PLAIN
 
-Places: TypeAlias = Any  # _C.Boxes | _C.Points, whose methods differ by the clamping
-#: The last argument of methods that move: whether boxes are cut to the canvas. Those of points have no such argument.
-Clamping: TypeAlias = "tuple[()] | tuple[bool]"
+Places: TypeAlias = Any  # _C.Boxes | _C.Points
 
 _TYPES = {torch.float32: 0, torch.float64: 1, torch.int64: 2}
 assert {str(dtype)[6:]: code for dtype, code in _TYPES.items()} == _C.COORDINATES
@@ -79,7 +77,7 @@ def _along(size: int, dtype: torch.dtype) -> Tensor:
     return torch.linspace((-size + 1) / size, (size - 1) / size, size, dtype=dtype, device="cpu")
 
 
-def elastic(places: Places, clamping: Clamping, displacement: Tensor) -> bool:
+def elastic(places: Places, clamping: bool, displacement: Tensor) -> bool:
     """Move by a displacement of the canvas's size."""
     doubles = displacement.dtype is torch.float64
     if not (doubles or displacement.dtype is torch.float32) or not displacement.numel() or not _readable(displacement):
@@ -88,7 +86,7 @@ def elastic(places: Places, clamping: Clamping, displacement: Tensor) -> bool:
     height, width = places.canvas
     across, down = _along(width, dtype), _along(height, dtype)
     strides = displacement.stride()[1:]
-    places.elastic(displacement.data_ptr(), doubles, *strides, across.data_ptr(), down.data_ptr(), *clamping)
+    places.elastic(displacement.data_ptr(), doubles, *strides, across.data_ptr(), down.data_ptr(), clamping)
     return True
 
 

@@ -24,8 +24,8 @@ class PointsDraft(PlacesDraft):
     def _hold(self, tensor: Tensor) -> _C.Points | None:
         return moves.held_points(tensor, self._canvas)
 
-    def _clamping(self) -> tuple[()]:
-        return ()
+    def _clamping(self) -> bool:
+        return False
 
     def _attributes(self) -> dict[str, Any]:
         return {"canvas_size": self.canvas_size}

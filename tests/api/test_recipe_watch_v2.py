@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import pytest
 import torch
 from PIL import Image
+from torch.utils._pytree import SUPPORTED_NODES
 
 import fastaug
 import fastaug.transforms as T
@@ -144,16 +146,102 @@ def test_what_is_replaced_is_called(what: str, make: Callable[[], Any]) -> None:
     assert agree(pipeline)
 
 
-def test_images_and_no_other_samples_are_done_by_the_core() -> None:
-    pipeline = ready(made())
-    pixels = torch.arange(3600, dtype=torch.uint8).reshape(3, 30, 40)
-    jitter = ready(v2.Compose([v2.ColorJitter(0.5), v2.RandomCrop(9), v2.ToImage()]))
-    assert is_native(pipeline) and is_taken(jitter, pixels) and is_taken(jitter, tv_tensors.Image(pixels))
-    boxes = tv_tensors.BoundingBoxes([[1, 2, 3, 4]], format="XYXY", canvas_size=(30, 40))  # type: ignore[call-overload]
-    others = [(pixels, 3), [pixels], {"image": pixels}, boxes, tv_tensors.Mask(pixels), tv_tensors.Video(pixels[None])]
-    others += [pixels[None], pixels.float(), pixels.permute(1, 2, 0).numpy(), pixels[:, :1, :1], "a word", None]
+PIXELS = torch.arange(3600, dtype=torch.uint8).reshape(3, 30, 40)
+CANVAS = 30, 40
+
+
+def boxes(numbers: Any = ((1.0, 2.0, 3.0, 4.0),), format: str = "XYXY", canvas: tuple[int, int] = CANVAS) -> Any:
+    return tv_tensors.BoundingBoxes(torch.as_tensor(numbers), format=format, canvas_size=canvas)  # type: ignore[call-overload]
+
+
+def points() -> Any:
+    return tv_tensors.KeyPoints(torch.tensor([[1, 2]]), canvas_size=CANVAS)
+
+
+class Pair(NamedTuple):
+    image: Any
+    label: Any
+
+
+class OurBoxes(tv_tensors.BoundingBoxes):
+    pass
+
+
+class Target:
+    pass
+
+
+def jitter() -> Any:
+    return ready(v2.Compose([v2.ColorJitter(0.5), v2.RandomCrop(9), v2.ToImage()]))
+
+
+def test_samples_with_one_image_are_done_by_the_core() -> None:
+    pipeline = jitter()
+    image = tv_tensors.Image(PIXELS)
+    samples = [PIXELS, image, IMAGE, (PIXELS, 3), [PIXELS], {"image": IMAGE}, (PIXELS, torch.zeros(2), PIXELS)]
+    samples += [(image, {"boxes": boxes(), "labels": torch.ones(1), "points": [points()]}), (torch.ones(2), image)]
+    samples += [(image, boxes(torch.zeros(0, 4))), (image, Target(), None, "a word", 2.5)]
+    for sample in samples:
+        assert is_taken(pipeline, sample)
+
+
+def test_other_samples_are_python_s() -> None:
+    pipeline = jitter()
+    mask, video = tv_tensors.Mask(PIXELS[0]), tv_tensors.Video(PIXELS[None])
+    others: list[Any] = [boxes(), mask, video, "a word", None, (), [], {}, ("a word",), (boxes(),)]
+    others += [PIXELS[None], PIXELS.float(), PIXELS.permute(1, 2, 0).numpy(), PIXELS[:, :1, :1]]
+    beside = [mask, video, IMAGE, tv_tensors.Image(PIXELS), PIXELS.numpy(), torch.nn.Parameter(torch.ones(1))]
+    beside += [boxes(canvas=(30, 39)), boxes().as_subclass(OurBoxes), boxes(torch.ones(1, 5), "XYWHR")]
+    beside += [boxes(torch.ones(1, 4, dtype=torch.int32)), boxes(torch.ones(1, 4, requires_grad=True))]
+    beside += [OrderedDict(label=1), Pair(1, 2)]
+    others += [(IMAGE, leaf) for leaf in beside] + [(torch.zeros(2), PIXELS), Pair(IMAGE, 1)]
     for sample in others:
-        assert not is_taken(jitter, sample)
+        assert not is_taken(pipeline, sample)
+
+
+def test_plain_tensors_that_later_transforms_would_take_for_the_image_are_python_s() -> None:
+    for first, last in ((v2.ToPureTensor(), tv_tensors.Image(PIXELS)), (v2.PILToTensor(), IMAGE)):
+        dark = v2.ColorJitter(0.5)
+        for steps, taken in ([dark, first], True), ([first, dark], False):
+            recipe = v2.Compose(steps)._recipe()
+            assert (recipe.job((PIXELS, last), steps) is not NotImplemented) is taken
+            PLAIN.draws.release()
+    steps = [v2.ColorJitter(0.5), v2.ToPureTensor(), v2.RandomVerticalFlip(1.0)]
+    recipe = v2.Compose(steps)._recipe()
+    assert recipe.job((tv_tensors.Image(PIXELS), boxes()), steps) is NotImplemented
+
+
+def test_classes_that_become_nodes_later_are_python_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline = jitter()
+    sample = IMAGE, Target()
+    assert is_taken(pipeline, sample)
+    monkeypatch.setitem(SUPPORTED_NODES, Target, None)
+    assert not is_taken(pipeline, sample)
+
+
+def test_errors_and_warnings_of_places_are_python_s() -> None:
+    border = v2.Compose([v2.Pad(3, padding_mode="edge"), v2.ToImage()])
+    erasing = v2.Compose([v2.ToImage(), v2.ToDtype(torch.float32, scale=True), v2.RandomErasing(1.0)])
+    for _ in range(CALLS):
+        with pytest.raises(ValueError, match="not supported with bounding boxes"):
+            border(IMAGE, boxes())
+        with pytest.warns(UserWarning, match="passing through"):
+            erasing(IMAGE, boxes())
+    assert not is_taken(border, (IMAGE, boxes())) and is_taken(border, (IMAGE, 1))
+    assert not is_taken(erasing, (IMAGE, points())) and is_taken(erasing, (IMAGE, 1))
+
+
+def test_samples_are_copies_of_their_containers() -> None:
+    pipeline = v2.Compose([v2.RandomHorizontalFlip(1.0), v2.ColorJitter(0.5)])
+    label, found = torch.ones(1), boxes()
+    sample = {"b": [IMAGE, {"label": label}], "a": (found, points())}
+    for _ in range(CALLS):
+        result = pipeline(sample)
+    assert is_taken(pipeline, sample)
+    assert sample["b"][0] is IMAGE and sample["a"][0] is found and found.tolist() == [[1, 2, 3, 4]]
+    assert list(result) == ["b", "a"] and result["b"] is not sample["b"] and result["b"][1]["label"] is label
+    assert result["a"][0].tolist() == [[37, 2, 39, 4]] and result["a"][0].canvas_size == CANVAS
+    assert result["a"][1].tolist() == [[38, 2]] and type(result["a"][1]) is tv_tensors.KeyPoints
 
 
 def test_several_arguments_are_a_sample() -> None:

@@ -22,6 +22,7 @@ from torchvision.transforms.v2.functional import _color as torchvision_color
 import fastaug
 import fastaug.transforms.v2 as T
 import v2_steps
+from fastaug._draft.recipe import Book
 from pipeline_steps import Step, simpler
 from shrinking import shrunk
 from support.random_samples import NAMES, Sample, draw_batch, draw_sample
@@ -143,9 +144,18 @@ def replayed(source: str) -> Callable[..., Any]:
     return call
 
 
+def as_recipe(source: str) -> Callable[..., Any]:
+    """As after many calls: the core does what it can of the first one."""
+    pipeline = build(source, T)
+    pipeline._book = Book()
+    pipeline._book.recipe = pipeline._recipe()
+    return pipeline  # type: ignore[no-any-return]
+
+
 #: Ways to run a pipeline, from its source.
 WAYS: dict[str, Callable[[str], Any]] = {
     "fastaug": lambda source: build(source, T),
+    "as a recipe": as_recipe,
     "op by op": lambda source: build(source, OpByOp(T)),
     "compiled": compiled,
     "pickled": pickled,

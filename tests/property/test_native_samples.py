@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 from torchvision.transforms import v2 as TV
 
 import fastaug
@@ -33,6 +35,12 @@ def named(r: Random) -> Any:
 V2 = Steps(v2, named, None, 1)
 several, crop, norm, erasing, STEPS = V2.several, V2.crop, V2.norm, V2.erasing, V2.by_name
 STEPS["RandomPosterize"] = lambda r: v2.RandomPosterize(r.randint(0, 9), p(r))
+STEPS["ScaleJitter"] = lambda r: v2.ScaleJitter(
+    (r.randint(1, 40), r.randint(1, 40)), r.choice([(0.1, 2.0), (1, 1), (0.9, 1.3)]), named(r), r.random() < 0.8
+)
+STEPS["RandomShortestSize"] = lambda r: v2.RandomShortestSize(
+    r.choice([7, [5, 12, 30]]), r.choice([None, 20, 41]), named(r), r.random() < 0.8
+)
 
 
 def scaled(r: Random, dtype: torch.dtype) -> Any:
@@ -52,6 +60,15 @@ def floats(r: Random) -> Any:
     return scaled(r, torch.float32)
 
 
+def of_places(r: Random) -> list[Any]:
+    """What changes no image, and may end a pipeline."""
+    sanitize = v2.SanitizeBoundingBoxes(
+        r.choice([1, 5]), labels_getter=r.choice(["default", None, lambda sample: None])
+    )
+    others = [v2.ConvertBoundingBoxFormat("CXCYWH"), v2.ClampBoundingBoxes(), v2.ClampKeyPoints(), v2.ToPureTensor()]
+    return [*r.sample([sanitize, v2.SanitizeKeyPoints(), *others], r.randint(1, 3))]
+
+
 #: What pipelines end in, and what may come after it.
 ENDS: tuple[Callable[[Random], list[Any]], ...] = (
     lambda r: [v2.ToImage(), floats(r), norm(r)],
@@ -60,6 +77,8 @@ ENDS: tuple[Callable[[Random], list[Any]], ...] = (
     lambda r: [v2.PILToTensor(), *several(r), scaled(r, torch.uint8)],
     lambda r: [v2.ToImage(), floats(r), norm(r), erasing(r), v2.RandomHorizontalFlip()],
     lambda r: [v2.ToImage(), *several(r)],
+    lambda r: [v2.ToImage(), *several(r), *of_places(r)],
+    lambda r: [*several(r), *of_places(r)],
     lambda r: [v2.ToImage(), v2.RandomHorizontalFlip(), crop(r), floats(r)],
     lambda r: [v2.PILToTensor()],
     lambda r: [v2.ToImage()],
@@ -74,6 +93,63 @@ IMAGE = tv_tensors.Image
 def tagged(r: Random, image: Any) -> Any:
     """An image of random_image, mostly as it is, some tensors as tv_tensors."""
     return IMAGE(image) if isinstance(image, torch.Tensor) and r.random() < 0.4 else image
+
+
+def places(r: Random, canvas: tuple[int, int]) -> Any:
+    """Boxes or points on a canvas, mostly of kinds that the core moves."""
+    count, dtype = (
+        r.choice([0, 1, 3]),
+        r.choice([torch.float32, torch.float32, torch.float64, torch.int64, torch.int32]),
+    )
+    points = r.random() < 0.4
+    values = torch.tensor([[r.uniform(-9, 50) for _ in range(2 if points else 4)] for _ in range(count)])
+    values = values.reshape(count, 2 if points else 4).to(dtype)
+    if r.random() < 0.2:
+        values = values.repeat_interleave(2, dim=1)[:, ::2]
+    if points:
+        values = values.reshape(count, 1, 2) if r.random() < 0.3 else values
+        return tv_tensors.KeyPoints(values, canvas_size=canvas)
+    format, clamping = r.choice(["XYXY", "XYWH", "CXCYWH"]), r.choice(["soft", "hard", None])
+    if r.random() < 0.05:
+        format, values = "CXCYWHR", torch.rand(count, 5) * 20
+    return tv_tensors.BoundingBoxes(  # type: ignore[call-overload]
+        values, format=format, canvas_size=canvas, clamping_mode=clamping
+    )
+
+
+def other_leaf(r: Random, canvas: tuple[int, int]) -> Any:
+    """A leaf beside an image: places for the most part, or what stays as it is; few that the core leaves to Python."""
+    odd = [
+        lambda: tv_tensors.Mask(torch.zeros(canvas, dtype=torch.uint8)),
+        lambda: IMAGE(torch.zeros(3, *canvas, dtype=torch.uint8)),
+        lambda: places(r, (7, 9)),
+        lambda: torch.nn.Parameter(torch.ones(2)),
+        lambda: np.zeros((*canvas, 3), dtype=np.uint8),
+        lambda: OrderedDict(label=1),
+        lambda: torch.zeros(3, *canvas, dtype=torch.uint8),
+    ]
+    if r.random() < 0.06:
+        return r.choice(odd)()
+    plain = [lambda: torch.tensor([1, 2]), lambda: "cat", lambda: 3, lambda: None, lambda: torch.zeros(())]
+    return places(r, canvas) if r.random() < 0.5 else r.choice(plain)()
+
+
+def arranged(r: Random, leaves: list[Any]) -> Any:
+    """A tuple, list or dictionary of the leaves, some of them in others."""
+    if len(leaves) > 2 and r.random() < 0.5:
+        cut = r.randint(0, len(leaves))
+        leaves = [*leaves[:cut], arranged(r, leaves[cut:])]
+    kind = r.choice([tuple, list, dict])
+    return dict(zip("cabdefg", leaves)) if kind is dict else kind(leaves)
+
+
+def random_sample(r: Random, image: Any) -> Any:
+    canvas = (image.height, image.width) if isinstance(image, Image.Image) else (30, 40)
+    if isinstance(image, torch.Tensor) and image.ndim > 1:
+        canvas = image.shape[-2], image.shape[-1]
+    leaves = [other_leaf(r, canvas) for _ in range(r.randint(0, 4))]
+    leaves.insert(r.choice([0, 0, r.randint(0, len(leaves))]), image)
+    return arranged(r, leaves)
 
 
 def random_pipeline(r: Random, *first: Any) -> Any:
@@ -96,6 +172,17 @@ def test_programs_and_words_are_the_same(part: int) -> None:
         r = Random(400 * part + case)
         who[compared(random_pipeline(r), tagged(r, random_image(r)), case)] += 1
     assert who["native"] > 80, who
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", range(cases(8)))
+def test_results_words_and_aliases_of_samples_are_the_same(part: int) -> None:
+    who: Counter[str] = Counter()
+    for case in range(400):
+        r = Random(f"{part} {case}")
+        pipeline = random_pipeline(r)
+        who[compared(pipeline, random_sample(r, tagged(r, random_image(r))), case)] += 1
+    assert who["native"] > 50, who
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -127,6 +214,22 @@ def test_programs_and_words_are_the_same_for_encoded_images(part: int) -> None:
 #: Kinds of images for which the core does every step, and others, of which some steps are left to Pillow or torch.
 USUAL = ("L", "RGB", "tensor", "tagged", "opened", "encoded")
 OTHERS = ("LA", "RGBA", "CMYK", "YCbCr", "HSV", "told", "four planes")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("step", STEPS)
+@each("kind", ["RGB", "tagged"])
+def test_each_step_moves_places_in_every_setting(step: str, kind: str) -> None:
+    who: Counter[str] = Counter()
+    for case in range(cases(60)):
+        r = Random(f"{step} {kind} {case} places")
+        image = IMAGE(plain_image(r, "tensor")) if kind == "tagged" else plain_image(r, kind)
+        canvas = (image.height, image.width) if kind == "RGB" else (image.shape[-2], image.shape[-1])
+        sample = image, {"boxes": places(r, canvas), "labels": torch.ones(3), "points": places(r, canvas)}
+        end = [v2.ToImage(), floats(r), *r.choice([[], [v2.ToPureTensor()]])]
+        who[compared(v2.Compose([STEPS[step](r), *end]), sample, case)] += 1
+    sampled = kind == "tagged" and step in SAMPLED
+    assert who["native"] > 0 or cases(60) < 60 or sampled, who
 
 
 @pytest.mark.filterwarnings("ignore")

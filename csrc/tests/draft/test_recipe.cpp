@@ -36,7 +36,7 @@ Result drafted(const Steps& steps, uint32_t seed, bool v2 = false, int height = 
   Random random(&state);
   Outline outline{Container::kPil, {height, width, 3}, Mode::kRgb};
   outline.v2 = v2;
-  Draft image(outline);
+  SampleDraft image(outline);
   draft(steps, image, random, {true, true}, AsCore());
   const Program program = image.program();
   return {{program.begin(), program.end()}, random.drawn(), image.declined()};

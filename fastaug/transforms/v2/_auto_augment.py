@@ -87,7 +87,7 @@ class _AutoAugmentBase(Keeping):
     def forward(self, *inputs: Any) -> Any:
         """The sample with its image or video transformed."""
         if reads_drafts(self):
-            return run(self, inputs)
+            return run(self._take, inputs)
         parts, image = self._flatten_and_extract_image_or_video(inputs)
         return self._unflatten_and_insert_image_or_video(parts, self.transform(image, self.make_params([image])))
 

@@ -27,7 +27,7 @@ class _Container(Transform):
 
     def forward(self, *inputs: Any) -> Any:
         """The sample, transformed. Several arguments are handed on as several."""
-        return run(self, inputs)
+        return run(self._take, inputs)
 
 
 def _checked(transforms: Any, accepted: tuple[type, ...] = (Sequence,)) -> Any:

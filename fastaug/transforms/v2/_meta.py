@@ -13,7 +13,13 @@ from fastaug.transforms.v2._utils import tv_types
 __all__ = ["ClampBoundingBoxes", "ClampKeyPoints", "ConvertBoundingBoxFormat", "SetClampingMode"]
 
 
-class ConvertBoundingBoxFormat(Keeping):
+class _OfPlaces(Keeping):
+    """The base of transforms of boxes, or of points."""
+
+    _spares_images = True
+
+
+class ConvertBoundingBoxFormat(_OfPlaces):
     """Boxes in another format.
 
     Args:
@@ -44,7 +50,7 @@ class ConvertBoundingBoxFormat(Keeping):
         return F.convert_bounding_box_format(inpt, new_format=self.format)
 
 
-class ClampBoundingBoxes(Keeping):
+class ClampBoundingBoxes(_OfPlaces):
     """Boxes without what lies outside of the image.
 
     Args:
@@ -75,7 +81,7 @@ class ClampBoundingBoxes(Keeping):
         return F.clamp_bounding_boxes(inpt, clamping_mode=self.clamping_mode)
 
 
-class ClampKeyPoints(Keeping):
+class ClampKeyPoints(_OfPlaces):
     """Key points moved into the image where they lie outside.
 
     Example:
@@ -94,7 +100,7 @@ class ClampKeyPoints(Keeping):
         return F.clamp_keypoints(inpt)
 
 
-class SetClampingMode(Keeping):
+class SetClampingMode(_OfPlaces):
     """Boxes with another clamping mode, for the transforms that follow.
 
     Args:

@@ -246,6 +246,8 @@ class GaussianNoise(Keeping):
 class _Sanitizer(Keeping):
     """The base of transforms that remove invalid items from leaves and labels."""
 
+    _spares_images = True
+
     labels_getter: _LabelsGetter
     _labels_getter: Callable[[Any], Any]
 
@@ -284,7 +286,7 @@ class _Sanitizer(Keeping):
     def forward(self, *inputs: Any) -> Any:
         """The sample without what is not valid."""
         if reads_drafts(self):
-            return run(self, inputs)
+            return run(self._take, inputs)
         structure = inputs if len(inputs) > 1 else inputs[0]
         labels = _tensors(self._labels_getter(structure))
         flat_inputs, spec = tree_flatten(structure)

@@ -1,20 +1,26 @@
-"""Recipes of pipelines of v2, for samples that are one image."""
+"""Recipes of pipelines of v2, for samples of one image, with boxes, points and what stays as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import numpy as np
+import PIL.Image
 import torch
+from torch.utils._pytree import SUPPORTED_NODES
 
 from fastaug._draft import recipe
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.recipe import NoRecipe, Packed
 from fastaug._draft.replaced import sample_functions
+from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
 from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.formats import PLAIN
 from fastaug.transforms._decode import Decode
-from fastaug.transforms.v2._transform import reads_drafts
+from fastaug.transforms.v2._transform import reads_drafts, run, take_all
 
 
 def packed(transform: Any) -> Packed:
@@ -68,9 +74,26 @@ def logarithms(bounds: torch.Tensor) -> tuple[float, float]:
     return low, high
 
 
-def _tag() -> type | None:
-    classes = loaded()
-    return None if classes is None else classes.Image
+def _leaves() -> tuple[Any, ...]:
+    found = loaded()
+    image, boxes, points = (getattr(found, name, None) for name in ("Image", "BoundingBoxes", "KeyPoints"))
+    formats = () if found is None else tuple(found.BoundingBoxFormat[name] for name in PLAIN)
+    others = torch.Tensor, PIL.Image.Image, np.ndarray, LazyImage
+    return PIL.Image.Image, image, torch.Tensor, boxes, points, formats, SUPPORTED_NODES, others
 
 
-FAMILY = recipe.Family(packed, sample_functions, _tag)
+def _split(transforms: Any) -> tuple[Any, Callable[[Any], Any] | None]:
+    count = len(transforms)
+    while count and getattr(transforms[count - 1], "_spares_images", False):
+        count -= 1
+    while count < len(transforms) and "_packed" in vars(type(transforms[count])):
+        count += 1
+    if count == len(transforms):
+        return transforms, None
+    rest = partial(take_all, transforms[count:])
+    return transforms[:count], lambda result: run(rest, (result,))
+
+
+FAMILY = recipe.Family(
+    packed, {**recipe.FUNCTIONS, "blur": partial(recipe.blur, v2_half_kernel)}, sample_functions, _leaves, _split
+)

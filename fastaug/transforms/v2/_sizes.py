@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from fastaug import transforms as _v1
 from fastaug._draft import recipe
-from fastaug._draft.recipe import Packed
+from fastaug._draft.recipe import NoRecipe, Packed
 from fastaug._program.arguments import as_float32
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
@@ -123,6 +124,10 @@ class ScaleJitter(_RandomSize):
         factor = as_float32(as_float32(fitting) * scale)
         return {"size": (int(as_float32(height * factor)), int(as_float32(width * factor)))}
 
+    def _packed(self) -> Packed:
+        by = _recipe.resampling(self.interpolation, self.antialias)
+        return "ScaleJitter", recipe.interval(self.target_size), recipe.interval(self.scale_range), by
+
 
 class RandomShortestSize(_RandomSize):
     """The sample resized so that its shorter side has one of several sizes.
@@ -164,6 +169,13 @@ class RandomShortestSize(_RandomSize):
         if self.max_size is not None:
             factor = min(factor, self.max_size / max(height, width))
         return {"size": (int(height * factor), int(width * factor))}
+
+    def _packed(self) -> Packed:
+        most = math.inf if self.max_size is None else recipe.whole(self.max_size)
+        sizes = tuple(map(recipe.whole, self.min_size))
+        if not sizes:
+            raise NoRecipe
+        return "RandomShortestSize", sizes, most, _recipe.resampling(self.interpolation, self.antialias)
 
 
 class RandomResize(_RandomSize):

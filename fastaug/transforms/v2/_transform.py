@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import functools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
@@ -22,7 +21,7 @@ from fastaug._sample.sample import Sample
 from fastaug._tv_tensors.choice import loaded
 from fastaug.transforms._base import happens
 from fastaug.transforms.v2._utils import check_type, draws_of, tv_named, tv_types, type_of
-from fastaug.transforms.v2.functional._utils import _get_kernel, drafting, found, is_pure_tensor, touched
+from fastaug.transforms.v2.functional._utils import _get_kernel, is_pure_tensor
 
 __all__ = ["Transform"]
 
@@ -70,6 +69,9 @@ class Transform(Shown, nn.Module):
     #: Whether leaves may change their types.
     _retypes = False
 
+    #: Whether it draws nothing and leaves the pixels of images as they are.
+    _spares_images = False
+
     # The leaves that change, by the types of all leaves. These alone decide, here and in `check_inputs`.
     _plans: ClassVar[dict[tuple[type, ...], list[int]]] = {}
 
@@ -95,15 +97,7 @@ class Transform(Shown, nn.Module):
 
     def _call_kernel(self, functional: Callable[..., Any], inpt: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the result of a functional for a leaf, or the leaf itself if there is no kernel for its type."""
-        wanted = functional, type(inpt)
-        kernel = drafting.get(wanted)
-        if kernel is not None:
-            # The registry's kernel does the same, by one more call.
-            other = kernel(inpt, *args, **kwargs)
-            return touched(inpt) if other is None else other
-        kernel = found.get(wanted)
-        if kernel is None:
-            kernel = _get_kernel(functional, type(inpt), allow_passthrough=True)
+        kernel = _get_kernel(functional, type(inpt), allow_passthrough=True)
         return kernel(inpt, *args, **kwargs)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
@@ -113,7 +107,7 @@ class Transform(Shown, nn.Module):
     def forward(self, *inputs: Any) -> Any:
         """Return the sample with all leaves transformed. Several arguments are a tuple."""
         if reads_drafts(self):
-            return run(self, inputs)
+            return run(self._take, inputs)
         flat_inputs, spec = tree_flatten(inputs if len(inputs) > 1 else inputs[0])
         self.check_inputs(flat_inputs)
         return self._transformed(flat_inputs, spec)
@@ -216,7 +210,7 @@ class _RandomApplyTransform(Keeping):
     def forward(self, *inputs: Any) -> Any:
         """Return the sample with all leaves transformed, or the sample itself."""
         if reads_drafts(self):
-            return run(self, inputs)
+            return run(self._take, inputs)
         structure = inputs if len(inputs) > 1 else inputs[0]
         flat_inputs, spec = tree_flatten(structure)
         self.check_inputs(flat_inputs)
@@ -230,53 +224,23 @@ class _RandomApplyTransform(Keeping):
 
 def applied(transform: Any, sample: Sample) -> bool:
     """Return whether a transform of some probability happens, by a draw or by a tape."""
-    if sample.tape is None:
-        return happens(sample.call.draws, transform.p)
     return sample.drawn(transform, "applied", lambda: happens(sample.call.draws, transform.p))
 
 
-def run(transform: Any, inputs: tuple[Any, ...]) -> Any:
-    """Return the result of a call of a transform that reads drafts."""
+def run(take: Callable[[Sample], None], inputs: tuple[Any, ...]) -> Any:
+    """Return the result of a call of what changes drafts."""
     sample = Sample(inputs)
     try:
-        transform._take(sample)
+        take(sample)
         return sample.finish()
     finally:
         sample.call.draws.release()
 
 
 def take_all(transforms: Iterable[Any], sample: Sample) -> None:
-    """Change a sample by one transform after the other, as `take` does.
-
-    For most classes this does without calls of methods, because a sample goes through many transforms.
-    """
-    if sample.watch is not None or sample.tape is not None:
-        for transform in transforms:
-            take(transform, sample)
-        return
-    draws = sample.call.draws
+    """Change a sample by one transform after the other."""
     for transform in transforms:
-        if not reads_drafts(transform):
-            _apart(transform, sample)
-            continue
-        cls = type(transform)
-        gated = _gated(cls)  # type: ignore[arg-type]
-        if gated is None:
-            transform._take(sample)
-            continue
-        plan = cls._plans.get(sample.types)
-        if plan is None:
-            plan = transform._plan(sample)
-        if not gated or happens(draws, transform.p):
-            sample.change(transform, plan)
-
-
-@functools.cache
-def _gated(cls: Any) -> bool | None:
-    """Return whether the transforms of a class happen with a probability; None if they take samples in another way."""
-    if cls._change is not Transform._change:
-        return None
-    return {Transform._take: False, _RandomApplyTransform._take: True}.get(cls._take)
+        take(transform, sample)
 
 
 def take(transform: Any, sample: Sample) -> None:

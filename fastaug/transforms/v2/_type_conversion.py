@@ -109,7 +109,7 @@ class ToPureTensor(Transform):
         tensor([[1., 2.]])
     """
 
-    _retypes = True
+    _retypes = _spares_images = True
 
     _transformed_types = tv_types("TVTensor")
 

@@ -36,9 +36,6 @@ _awaiting: list[tuple[Callable[..., Any], str, _Kernel]] = []
 # A draft with more ops runs them before it goes on: a program stays below the native core's limit.
 _MOST_OPS = MAX_OPS // 2
 
-#: The kernels of drafts as they were written: they return nothing, or another draft.
-drafting: dict[tuple[Callable[..., Any], type], _Kernel] = {}
-
 # Kernels that were looked up before, for types that no user registers kernels for. None: there is none.
 found: dict[tuple[Callable[..., Any], type], _Kernel | None] = {}
 
@@ -79,8 +76,6 @@ def registered(
                 _awaiting.append((functional, cls, _wrapping(kernel) if wrapped and not asks else kernel))
             elif issubclass(cls, Leaf):
                 registry[cls] = kernel if asks else _touching(kernel)
-                if not asks:
-                    drafting[functional, cls] = kernel
             else:
                 registry[cls] = kernel
         return kernel
@@ -99,17 +94,14 @@ def _touching(kernel: _Kernel) -> _Kernel:
     @functools.wraps(kernel)
     def drafted(draft: Any, *args: Any, **kwargs: Any) -> Any:
         other = kernel(draft, *args, **kwargs)
-        return touched(draft) if other is None else other
+        if other is not None:
+            return other
+        draft.touched = True
+        if draft.count > _MOST_OPS:
+            draft.shorten()
+        return draft
 
     return drafted
-
-
-def touched(draft: Any) -> Any:
-    """Return a draft that a kernel has changed."""
-    draft.touched = True
-    if draft.count > _MOST_OPS:
-        draft.shorten()
-    return draft
 
 
 def _wrapping(kernel: _Kernel) -> _Kernel:

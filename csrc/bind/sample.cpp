@@ -1,0 +1,162 @@
+#include "bind/sample.h"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "bind/errors.h"
+#include "bind/incoming.h"
+
+namespace py = pybind11;
+
+namespace fastaug::bind {
+namespace {
+
+constexpr int kDeepest = 100;
+
+py::object borrowed(PyObject* object) { return py::reinterpret_borrow<py::object>(object); }
+
+bool is_node(PyObject* object) {
+  return PyTuple_CheckExact(object) || PyList_CheckExact(object) || PyDict_CheckExact(object);
+}
+
+// The numbers of a plain tensor, `columns` in a row. Those of more or fewer dimensions than two have no gaps.
+std::optional<CoordinateRows> rows_of(const py::object& tensor, int64_t columns) {
+  static constexpr std::pair<const char*, CoordinateType> kTypes[] = {{"torch.float32", CoordinateType::kFloat32},
+                                                                      {"torch.float64", CoordinateType::kFloat64},
+                                                                      {"torch.int64", CoordinateType::kInt64}};
+  const std::string dtype = py::repr(tensor.attr("dtype"));
+  const auto* const type = std::ranges::find_if(kTypes, [&](const auto& one) { return one.first == dtype; });
+  const auto shape = tensor.attr("shape").cast<std::vector<int64_t>>();
+  if (type == std::end(kTypes) || shape.empty() || shape.back() != columns || !tensor.attr("is_cpu").cast<bool>() ||
+      tensor.attr("requires_grad").cast<bool>() || tensor.attr("is_neg")().cast<bool>() ||
+      (shape.size() != 2 && !tensor.attr("is_contiguous")().cast<bool>())) {
+    return std::nullopt;
+  }
+  // An error, of a tensor that is not strided.
+  const auto stride = tensor.attr("stride")().cast<std::vector<int64_t>>();
+  const int64_t count = std::accumulate(shape.begin(), shape.end() - 1, int64_t{1}, std::multiplies());
+  return CoordinateRows{address_of(tensor), type->second, count, shape.size() == 2 ? stride[0] : columns,
+                        stride.back()};
+}
+
+}  // namespace
+
+std::optional<Sample> Sample::of(py::handle structure, const LeafTypes& types) {
+  Sample sample;
+  if (!is_node(structure.ptr()) || !sample.copy(structure.ptr(), sample.tree_, types, kDeepest) || sample.images_ > 1 ||
+      sample.images_ + sample.tensors_ == 0) {
+    return std::nullopt;
+  }
+  return sample;
+}
+
+bool Sample::copy(PyObject* node, py::object& copied, const LeafTypes& types, int depth) {
+  if (depth == 0) return false;
+  if (PyDict_CheckExact(node)) {
+    copied = owned(PyDict_Copy(node));
+    PyObject *key = nullptr, *part = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(copied.ptr(), &at, &key, &part) != 0;) {
+      if (!visit({copied.ptr(), 0, borrowed(key), borrowed(part)}, types, depth)) return false;
+    }
+    return true;
+  }
+  copied = owned(PySequence_List(node));
+  if (PyTuple_CheckExact(node)) copied = owned(PyList_AsTuple(copied.ptr()));
+  for (Py_ssize_t k = 0; k < Py_SIZE(copied.ptr()); ++k) {
+    if (!visit({copied.ptr(), k, {}, borrowed(PySequence_Fast_GET_ITEM(copied.ptr(), k))}, types, depth)) return false;
+  }
+  return true;
+}
+
+bool Sample::visit(Slot slot, const LeafTypes& types, int depth) {
+  PyObject* const leaf = slot.leaf.ptr();
+  if (is_node(leaf)) {
+    py::object copied;
+    if (!copy(leaf, copied, types, depth - 1)) return false;
+    slot.put(copied);
+    return true;
+  }
+  const py::handle type = py::type::handle_of(leaf);
+  if (types.nodes.contains(type) || PyTuple_Check(leaf)) return false;
+  if (type.is(types.pil) || type.is(types.image)) {
+    ++images_;
+    later_ = tensors_ > 0;
+    image_ = std::move(slot);
+  } else if (type.is(types.tensor)) {
+    // The first one is the image, where there is no other.
+    if (++tensors_ == 1 && images_ == 0) image_ = std::move(slot);
+  } else if (type.is(types.boxes) || type.is(types.points)) {
+    places_.push_back({std::move(slot)});
+  } else {
+    return std::ranges::none_of(types.others, [&](py::handle base) {
+      return PyType_IsSubtype(Py_TYPE(leaf), reinterpret_cast<PyTypeObject*>(base.ptr())) != 0;
+    });
+  }
+  return true;
+}
+
+bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
+  draft.later = later_;
+  if (!places_.empty() && is_transforming()) return false;
+  for (Places& one : places_) {
+    const py::object& leaf = one.slot.leaf;
+    const py::dict attributes = leaf.attr("__dict__");
+    const bool are_boxes = py::type::handle_of(leaf).is(types.boxes);
+    one.plain = as_class(leaf, types.tensor);
+    const auto rows = rows_of(one.plain, are_boxes ? 4 : 2);
+    if (!rows || !py::object(attributes["canvas_size"]).equal(py::make_tuple(draft.height(), draft.width())))
+      return false;
+    const Canvas size{draft.height(), draft.width()};
+    if (!are_boxes) {
+      draft.places.push_back({Points(*rows, size)});
+      continue;
+    }
+    const py::object format = attributes["format"], mode = attributes["clamping_mode"];
+    const auto found = std::ranges::find_if(types.formats, [&](py::handle known) { return known.is(format); });
+    const bool clamping = !mode.is_none();
+    const std::string name = clamping ? py::str(mode) : "soft";
+    if (found == types.formats.end() || (name != "soft" && name != "hard")) return false;
+    one.attributes["format"] = format;
+    one.attributes["clamping_mode"] = mode;
+    draft.places.push_back({Boxes(*rows, static_cast<BoxFormat>(found - types.formats.begin()), size), clamping});
+  }
+  return true;
+}
+
+void Sample::Slot::put(const py::object& result) const {
+  if (key) {
+    if (PyDict_SetItem(node, key.ptr(), result.ptr()) != 0) throw py::error_already_set();
+    return;
+  }
+  PyObject*& item = PySequence_Fast_ITEMS(node)[position];
+  Py_DECREF(std::exchange(item, Py_NewRef(result.ptr())));
+}
+
+py::object Sample::with(const py::object& image, const SampleDraft& draft) const {
+  image_.put(image);
+  for (size_t k = 0; k < places_.size(); ++k) {
+    const MovingPlaces& moving = draft.places[k];
+    const auto& [slot, plain, attributes] = places_[k];
+    if (!moving.touched && !draft.pure) continue;
+    py::object result = plain;
+    if (moving.moved) {
+      result = plain.attr("new_empty")(plain.attr("shape"));
+      std::visit([to = address_of(result)](const auto& all) { all.write(to); }, moving.numbers);
+    }
+    if (!draft.pure) {
+      result = as_class(result, py::type::handle_of(slot.leaf));
+      const py::dict own = result.attr("__dict__");
+      for (const auto& [name, value] : attributes) own[name] = value;
+      own["canvas_size"] = py::make_tuple(draft.height(), draft.width());
+    }
+    slot.put(result);
+  }
+  return tree_;
+}
+
+}  // namespace fastaug::bind
