@@ -169,7 +169,11 @@ const std::unordered_map<std::string, Read>& readers() {
       {"ToImage", [](Told&) -> steps::Step { return steps::ToImage{}; }},
       {"ToPureTensor", [](Told&) -> steps::Step { return steps::ToPureTensor{}; }},
       {"ToPILImage", [](Told&) -> steps::Step { return steps::ToPilImage{}; }},
-      {"ConvertImageDtype", [](Told& told) -> steps::Step { return steps::ConvertImageDtype{told.as<bool>()}; }},
+      {"ConvertImageDtype",
+       [](Told& told) -> steps::Step {
+         const bool to_floats = told.as<bool>();
+         return steps::ConvertImageDtype{to_floats, told.as<bool>()};
+       }},
       {"Normalize",
        [](Told& told) -> steps::Step {
          steps::Normalize step;

@@ -50,6 +50,7 @@ class Drafter {
   void operator()(const steps::ToPureTensor&) { draft_.to_pure_tensor(); }
   void operator()(const steps::ToPilImage&) { draft_.to_pil(std::nullopt); }
   void operator()(const steps::ConvertImageDtype& step) {
+    if (step.of_places && !draft_.places.empty()) return decline();
     if (draft_.source.v2) {
       draft_.to_dtype(step.to_floats);
     } else {

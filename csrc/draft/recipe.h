@@ -33,6 +33,7 @@ struct ToPureTensor {};
 struct ToPilImage {};
 struct ConvertImageDtype {
   bool to_floats;  // float32, or else uint8
+  bool of_places;  // torchvision casts boxes and points, too
 };
 // For images of one channel, of two and so on; none where torch is to say what the arguments mean.
 struct Normalize {

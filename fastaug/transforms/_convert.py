@@ -124,7 +124,7 @@ class ConvertImageDtype(Transform):
     def _packed(self) -> recipe.Packed:
         if self.dtype is not torch.float32 and self.dtype is not torch.uint8:
             raise recipe.NoRecipe
-        return "ConvertImageDtype", self.dtype is torch.float32
+        return "ConvertImageDtype", self.dtype is torch.float32, True
 
     def forward(self, image: Tensor) -> Any:
         return super().forward(image)

@@ -86,7 +86,7 @@ def _split(transforms: Any) -> tuple[Any, Callable[[Any], Any] | None]:
     count = len(transforms)
     while count and getattr(transforms[count - 1], "_spares_images", False):
         count -= 1
-    while count < len(transforms) and "_packed" in vars(type(transforms[count])):
+    while count < len(transforms) and packer_of(type(transforms[count])) is not None:
         count += 1
     if count == len(transforms):
         return transforms, None
@@ -94,6 +94,4 @@ def _split(transforms: Any) -> tuple[Any, Callable[[Any], Any] | None]:
     return transforms[:count], lambda result: run(rest, (result,))
 
 
-FAMILY = recipe.Family(
-    packed, {**recipe.FUNCTIONS, "blur": partial(recipe.blur, v2_half_kernel)}, sample_functions, _leaves, _split
-)
+FAMILY = recipe.Family(packed, sample_functions, _leaves, _split)

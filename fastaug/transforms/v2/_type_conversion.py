@@ -234,7 +234,7 @@ class ToDtype(Keeping):
     def _packed(self) -> Packed:
         if self.scale is not True or (self.dtype is not torch.float32 and self.dtype is not torch.uint8):
             raise NoRecipe
-        return "ConvertImageDtype", self.dtype is torch.float32
+        return "ConvertImageDtype", self.dtype is torch.float32, False
 
 
 class ConvertImageDtype(Keeping):
