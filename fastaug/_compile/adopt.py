@@ -74,6 +74,7 @@ class Reader:
         # By the ids of the originals, which live as long as this.
         self._read: dict[int, Any] = {}
         self._inner: dict[int, list[Any] | None] = {}
+        self._reasons: dict[int, str | None] = {}
         self._kept: list[Any] = []
 
     def steps(self, transform: Any) -> list[Any]:
@@ -87,7 +88,7 @@ class Reader:
             return list(transform.transforms) if transform._is_plain() else [transform]  # type: ignore[attr-defined]
         if cls is nn.Identity and not has_hooks(transform):
             return []
-        if reason(transform) is None:
+        if self._is_known(transform):
             known = known_class(cls)
             if known is nn.Sequential:
                 return [step for child in transform._modules.values() for step in self.steps(child)]
@@ -98,9 +99,15 @@ class Reader:
         inside = self._inside(transform)
         return [self._one(transform)] if inside is None else inside
 
+    def _is_known(self, transform: Any) -> bool:
+        """Return whether there is no reason why a transform is not read."""
+        if id(transform) not in self._reasons:
+            self._reasons[id(transform)] = reason(transform)
+        return self._reasons[id(transform)] is None
+
     def _inside(self, transform: Any) -> list[Any] | None:
         """Return the steps of an object of an unknown class, if its reader or its code defines them."""
-        if reason(transform) is None or id(transform) in self._inner:
+        if self._is_known(transform) or id(transform) in self._inner:
             return self._inner.get(id(transform))
         # The answer if it holds itself.
         self._inner[id(transform)] = None
@@ -126,7 +133,7 @@ class Reader:
         return self._read[id(transform)]
 
     def _made_of(self, transform: Any) -> Any:
-        known = None if reason(transform) is not None else known_class(type(transform))
+        known = known_class(type(transform)) if self._is_known(transform) else None
         if known is None and type(transform) is not nn.Identity:
             inside = self._inside(transform)
             if inside is None:

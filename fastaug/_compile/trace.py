@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import functools
 import inspect
 import operator
 from collections.abc import Callable
@@ -195,25 +196,39 @@ def _is_pythons(name: str) -> bool:
 
 
 def _check_code(code: CodeType, names: dict[str, Any]) -> None:
+    used, unclear = _uses(code)
+    for name in used:
+        if name not in _PURE or name in names or not hasattr(builtins, name):
+            raise _Unclear(f"it uses the global {name}")
+    if unclear is not None:
+        raise _Unclear(unclear)
+
+
+@functools.lru_cache(maxsize=256)
+def _uses(code: CodeType) -> tuple[list[str], str | None]:
+    """Return the globals that code uses, until it is found to be unclear, and why it is, or None."""
+    used: list[str] = []
     before = None
     for instruction in dis.get_instructions(code):
         if instruction.opname in _EFFECTS:
-            raise _Unclear("it does more than call transforms")
+            return used, "it does more than call transforms"
         none = before is not None and before.opname == "LOAD_CONST" and before.argval is None
         if instruction.opname == "IS_OP" and not none:
             # Comparing with None is clear, but a transform may return its own input.
-            raise _Unclear("it asks what an image is")
+            return used, "it asks what an image is"
         before = instruction
         if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and _is_pythons(instruction.argval):
-            raise _Unclear(f"it uses {instruction.argval}")
+            return used, f"it uses {instruction.argval}"
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            name = instruction.argval
-            if name not in _PURE or name in names or not hasattr(builtins, name):
-                raise _Unclear(f"it uses the global {name}")
+            used.append(instruction.argval)
     # Inner functions and comprehensions.
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            _check_code(constant, names)
+            inner, unclear = _uses(constant)
+            used += inner
+            if unclear is not None:
+                return used, unclear
+    return used, None
 
 
 class _Recording:

@@ -61,6 +61,10 @@ def _names() -> frozenset[str]:
     return frozenset(name for name, value in classes if not issubclass(value, Enum))
 
 
+def _static(cls: type, name: str) -> Any:
+    return inspect.getattr_static(cls, name, None)
+
+
 def altered(transform: Any, known: type, theirs: tuple[str, ...]) -> str | None:
     """Return why an object may do something else than a class was written to do, in words, or None.
 
@@ -75,13 +79,11 @@ def altered(transform: Any, known: type, theirs: tuple[str, ...]) -> str | None:
     if own.get("_compiled_call_impl") is not None:
         return "is compiled by torch"
     behaviour = _behaviour(known)
-    overridden = [
-        name
-        for name in sorted(behaviour)
-        if name in own or inspect.getattr_static(cls, name, None) is not inspect.getattr_static(known, name, None)
-    ]
+    overridden = behaviour & own.keys()
+    if cls is not known:
+        overridden |= {name for name in behaviour if _static(cls, name) is not _static(known, name)}
     if overridden:
-        return f"overrides {' and '.join(overridden)} of {known.__name__}"
+        return f"overrides {' and '.join(sorted(overridden))} of {known.__name__}"
     called: set[str] = set()
     for owner in known.__mro__:
         if owner.__module__.startswith(theirs):
@@ -116,7 +118,7 @@ def reason(transform: Any) -> str | None:
     if known.__module__ in _V1 and (why := releases.left("v1", known.__name__)):
         return why
     for name in attributes_of(known.__name__):
-        if hasattr(inspect.getattr_static(cls, name, None), "__get__"):
+        if hasattr(_static(cls, name), "__get__"):
             return f"computes its {name}"
         if not hasattr(transform, name):
             return f"has no {name}"
