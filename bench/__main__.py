@@ -1,6 +1,6 @@
 """python -m bench: times every case beside torchvision and ends in one table.
 
-python -m bench decode|loading|quality|cuda|tensors|samples|clients|floors|pathology|startup: another suite.
+python -m bench decode|loading|quality|cuda|tensors|samples|functionals|clients|floors|pathology|startup: another suite.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def run(
     return rows, versions
 
 
-SUITES = ("decode", "loading", "quality", "cuda", "tensors", "samples", "clients", "floors", "pathology", "startup")
+SUITES = ("decode", "loading", "quality", "cuda", "tensors", "samples", "functionals", "clients", "floors", "pathology")
+SUITES += ("startup",)
 
 
 def main() -> int:
