@@ -438,7 +438,7 @@ struct Draws {
   bool operator()(const auto& step) const {
     return requires { step.p; } || requires { step.degrees; } || requires { step.log_ratio; } ||
            requires { step.pads_if_needed; } || requires { step.brightness; } || requires { step.sigma; } ||
-           requires { step.ops; } || requires { step.policies; } || requires { step.steps; } ||
+           requires { step.count; } || requires { step.policies; } || requires { step.steps; } ||
            requires { step.factors; } || requires { step.sizes; };
   }
 };

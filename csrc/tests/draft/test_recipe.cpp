@@ -242,8 +242,10 @@ TEST_CASE("shuffled steps are done in the order of a permutation, and a chosen o
 TEST_CASE("who draws is known without a draw") {
   CHECK_FALSE(draws({steps::ToTensor{}, steps::Grayscale{1}, steps::Pad{{1, 1, 1, 1}, kBlack, PadMode::kEdge}}));
   CHECK_FALSE(draws({steps::Group{std::nullopt, {steps::CenterCrop{3, 3}}}}));
+  CHECK_FALSE(draws({steps::Normalize{}}));
   CHECK(draws({steps::Group{0.5f, {}}}));
   CHECK(draws({steps::Group{std::nullopt, {steps::RandomFlip{false, 0}}}}));
+  CHECK(draws({steps::RandomOps{}}));
   CHECK(draws({steps::RandomRotation{}}));
   CHECK(draws({steps::RandomAffine{}}));
   CHECK(draws({steps::RandomResizedCrop{}}));
