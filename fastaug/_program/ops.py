@@ -18,9 +18,7 @@ MAX_OPS = _C.MAX_OPS
 
 # PadMode, NearestRule and the flags of csrc/program/op.h.
 PAD_MODES = _C.PAD_MODES
-NEAREST_PILLOW, NEAREST_TORCH, NEAREST_TORCH_EXACT = (
-    _C.NEAREST_RULES[rule] for rule in ("pillow", "torch", "torch_exact")
-)
+NEAREST_PILLOW = _C.NEAREST_RULES["pillow"]
 WIDTH_FIRST = _C.FLAGS["WIDTH_FIRST"]
 SHORT_WEIGHTS = _C.FLAGS["SHORT_WEIGHTS"]
 HAS_ALPHA = _C.FLAGS["HAS_ALPHA"]
@@ -90,10 +88,6 @@ def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) 
     return _WINDOW.pack(_ID["WINDOW"], 0, fill, top, left, height, width)
 
 
-def pad(left: int, top: int, right: int, bottom: int, mode: str) -> bytes:
-    return _FOUR.pack(_ID["PAD"], PAD_MODES[mode], left, top, right, bottom)
-
-
 def resize(height: int, width: int, flags: int) -> bytes:
     return _SIZED.pack(_ID["RESIZE"], flags, height, width)
 
@@ -152,11 +146,6 @@ def torch_affine(height: int, width: int, flags: int, matrix: Sequence[float], f
     if isinstance(fill, bytes):
         return _AFFINE.pack(_ID["TORCH_AFFINE"], flags, fill, height, width, *matrix)
     return _AFFINE_FLOAT.pack(_ID["TORCH_AFFINE"], flags | _FLOAT_FILL, height, width, *fill, *matrix)
-
-
-def v2_resize(height: int, width: int, number: int) -> bytes:
-    """Pack v2's antialiased resize of a uint8 tensor. `number` is Pillow's filter."""
-    return _SIZED.pack(_ID["RESIZE"], number | SHORT_WEIGHTS | WIDTH_FIRST, height, width)
 
 
 def torch_resize(height: int, width: int, number: int) -> bytes:

@@ -11,7 +11,8 @@ from torchvision.transforms import InterpolationMode
 from torchvision.transforms.v2 import functional as F
 
 from fastaug import _C
-from fastaug._program import ops
+from fastaug._draft.leaf import ImageDraft
+from fastaug._program import resizing
 from support.processes import OTHER_ISAS, python
 from support.programs import execute
 from support.resizes import TELLING, picture, random_resizes
@@ -39,9 +40,13 @@ def resized(image: np.ndarray, size: tuple[int, int], number: int) -> np.ndarray
     return np.asarray(result.reshape(image.shape[2], *size).permute(1, 2, 0).numpy())
 
 
-def test_packer() -> None:
+def test_the_draft_of_a_tensor_has_it() -> None:
     for number in FILTERS:
-        assert ops.v2_resize(40, 37, number) == resize((40, 37), number).pack()
+        draft = ImageDraft(torch.zeros(3, 50, 60, dtype=torch.uint8))
+        if not draft.core.resize(40, 37, number, False, True):
+            assert draft.core.ops == (resize((40, 37), number).pack(),)
+        else:  # torch resizes in floats here
+            assert number == BILINEAR and not resizing.in_bytes()
 
 
 def assert_same(image: np.ndarray, size: tuple[int, int], number: int, **options: object) -> None:
