@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #else
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #endif
+
+#include <utility>
 
 namespace fastaug {
 namespace {
@@ -69,5 +72,29 @@ File::Result File::read(uint64_t offset, size_t size, uint8_t* out) const {
   }
   return Result::kRead;
 }
+
+#if defined(_WIN32)
+
+// Paths of this system have other characters than bytes.
+bool can_read_files() { return false; }
+FileBytes read_file(const char*, uint64_t) { return {}; }
+
+#else
+
+bool can_read_files() { return true; }
+
+FileBytes read_file(const char* path, uint64_t most) {
+  // Without O_NONBLOCK, opening a pipe waits for its other end.
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return {};
+  const File file(descriptor);
+  struct stat status{};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || file.size() > most) return {};
+  const auto size = static_cast<size_t>(file.size());
+  FileBytes bytes{std::make_unique_for_overwrite<uint8_t[]>(size), size};
+  return size > 0 && file.read(0, size, bytes.data.get()) == File::Result::kRead ? std::move(bytes) : FileBytes{};
+}
+
+#endif
 
 }  // namespace fastaug

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace fastaug {
 
@@ -25,5 +26,16 @@ class File {
   const int descriptor_;
   const uint64_t size_;
 };
+
+struct FileBytes {
+  std::unique_ptr<uint8_t[]> data{};
+  size_t size = 0;
+};
+
+// True if read_file() reads on this system.
+bool can_read_files();
+
+// The bytes of a regular file of at most `most`. Nothing of any other, or where reading fails.
+FileBytes read_file(const char* path, uint64_t most);
 
 }  // namespace fastaug

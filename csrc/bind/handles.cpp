@@ -19,6 +19,11 @@ Mode decoded_mode(const codec::Header& header, Mode wanted) {
 
 }  // namespace
 
+codec::Bytes bytes_of(py::handle bytes) {
+  return {reinterpret_cast<const uint8_t*>(PyBytes_AS_STRING(bytes.ptr())),
+          static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
 Handles::Handles(const py::tuple& steps, const py::dict& settings)
     : lazy_(settings["lazy"]), orient_(settings["orient"]), pillow_(py::module_::import("PIL.Image")) {
   if (steps.empty()) return;
@@ -35,26 +40,28 @@ Handles::Handles(const py::tuple& steps, const py::dict& settings)
 
 std::optional<Incoming> Handles::incoming(py::handle image) const {
   if (is_handle(image)) return of_handle(py::reinterpret_borrow<py::object>(image));
-  if (reads_bytes_ && PyBytes_CheckExact(image.ptr())) return of_bytes(image);
+  if (reads_bytes_ && PyBytes_CheckExact(image.ptr())) {
+    return of_bytes(bytes_of(image), mode_, exif_, py::reinterpret_borrow<py::object>(image));
+  }
   return of_handle(open_(image));
 }
 
-std::optional<Incoming> Handles::of_bytes(py::handle bytes) const {
-  const codec::Bytes data{reinterpret_cast<const uint8_t*>(PyBytes_AS_STRING(bytes.ptr())),
-                          static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+std::optional<Incoming> Handles::of_bytes(codec::Bytes data, Mode mode, bool exif, py::object owner,
+                                          std::shared_ptr<codec::ScanIndex> index) const {
   const codec::Header header = codec::read_header(data);
-  const Mode mode = header.native && header.bits == 8 ? decoded_mode(header, mode_) : Mode::kNone;
-  if (mode == Mode::kNone) return std::nullopt;
+  if (header.native && header.bits == 8) mode = decoded_mode(header, mode);
+  if (!header.native || header.bits != 8 || mode == Mode::kNone) return std::nullopt;
   // Pillow warns of images of more pixels than that, or refuses them.
   const py::object limit = pillow_.attr("MAX_IMAGE_PIXELS");
   if (!limit.is_none() && py::int_(int64_t{header.height} * header.width) > limit) return std::nullopt;
   Incoming incoming;
-  incoming.encoded = py::reinterpret_borrow<py::object>(bytes);
-  incoming.orientation = exif_ ? header.orientation : 1;
+  incoming.encoded = std::move(owner);
+  incoming.orientation = exif ? header.orientation : 1;
   incoming.outline.mode = mode;
   incoming.outline.shape = {header.height, header.width, channels_of(mode)};
   if (incoming.orientation > 4) std::swap(incoming.outline.shape.height, incoming.outline.shape.width);
-  auto pixels = std::make_shared<codec::EncodedSource>(data, header, channels_of(mode), codec::Beside{});
+  auto pixels =
+      std::make_shared<codec::EncodedSource>(data, header, channels_of(mode), codec::Beside{}, std::move(index));
   incoming.source = {pixels->layout(), incoming.encoded, std::move(pixels)};
   return incoming;
 }

@@ -11,6 +11,9 @@
 
 namespace fastaug::bind {
 
+// Those of a bytes object.
+codec::Bytes bytes_of(pybind11::handle bytes);
+
 class Handles {
  public:
   // Of a pipeline of Python's `steps`. Of the `settings`, "lazy" is the class of handles, and "orient" has the program
@@ -22,6 +25,10 @@ class Handles {
 
   // What the header says of an image that the core decodes to the mode that is asked for.
   std::optional<Incoming> incoming(pybind11::handle image) const;
+
+  // The same of encoded bytes in memory, which stays as long as `owner`, with the index of a JPEG if there is one.
+  std::optional<Incoming> of_bytes(codec::Bytes data, Mode mode, bool exif, pybind11::object owner,
+                                   std::shared_ptr<codec::ScanIndex> index = nullptr) const;
 
   // Starts the draft of such an image by turning the stored pixels, if that is asked for.
   void begin(Draft& draft, const Incoming& image) const;
@@ -45,7 +52,6 @@ class Handles {
   bool is_handle(pybind11::handle image) const {
     return reinterpret_cast<PyObject*>(Py_TYPE(image.ptr())) == lazy_.ptr();
   }
-  std::optional<Incoming> of_bytes(pybind11::handle bytes) const;
   std::optional<Incoming> of_handle(pybind11::object handle) const;
   Source undecoded(const pybind11::object& encoded, const pybind11::object& reason) const;
 

@@ -6,6 +6,7 @@
 #include "bind/encoded.h"
 #include "bind/errors.h"
 #include "bind/fields.h"
+#include "bind/flight.h"
 #include "bind/images.h"
 #include "bind/job.h"
 #include "bind/libraries.h"
@@ -148,6 +149,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_recipe(m);
   register_job(m);
   register_queue(m);
+  register_flight(m);
   register_plan(m);
   register_programs(m);
   register_bag(m);

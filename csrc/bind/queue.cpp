@@ -7,6 +7,7 @@
 
 #include "bind/job.h"
 #include "bind/without_gil.h"
+#include "bind/works.h"
 #include "execute/job_queue.h"
 
 namespace py = pybind11;
@@ -21,15 +22,20 @@ class Queue {
 
   Number push(const py::object& job, uint32_t rewrites, bool urgent) {
     std::vector<Job> jobs;
-    if (!job.is_none()) jobs = as_jobs(job);
+    const bool several = py::isinstance<Works>(job);
+    if (!job.is_none() && !several) jobs = as_jobs(job);
     // The order matters: as soon as it is pushed, some thread may run it.
     const py::int_ number(pushed_++);
-    if (!jobs.empty()) held_[number] = job;
+    if (!jobs.empty() || several) held_[number] = job;
+    if (several) {
+      const auto& works = job.cast<const Works&>();
+      return queue_.push_all(works.count, works.work, urgent);
+    }
     return queue_.push(std::move(jobs), {nullptr, rewrites}, urgent);
   }
 
-  std::optional<Number> work(bool wait, int64_t limit) {
-    return without_gil([&] { return queue_.work(wait, limit); });
+  std::optional<Number> work(bool wait, int64_t limit, double seconds) {
+    return without_gil([&] { return queue_.work(wait, limit, seconds); });
   }
 
   std::optional<Number> take(double seconds, size_t least) {
@@ -64,7 +70,7 @@ void register_queue(py::module_& m) {
       .def(py::init<>())
       .def("push", &Queue::push, py::arg("job"), py::arg("rewrites") = uint32_t{kExactRewrites},
            py::arg("urgent") = false)
-      .def("work", &Queue::work, py::arg("wait"), py::arg("limit"))
+      .def("work", &Queue::work, py::arg("wait"), py::arg("limit"), py::arg("seconds") = 0.0)
       .def("seconds", &Queue::seconds)
       .def("left", &Queue::left)
       .def("done", &Queue::done, py::arg("number"))

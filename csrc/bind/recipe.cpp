@@ -1,301 +1,290 @@
 #include "bind/recipe.h"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "base/status.h"
 #include "bind/errors.h"
-#include "bind/guard.h"
-#include "bind/handles.h"
-#include "bind/incoming.h"
 #include "bind/libraries.h"
 #include "bind/random.h"
-#include "bind/sample.h"
 #include "bind/steps.h"
 #include "bind/stream.h"
 #include "bind/without_gil.h"
-#include "draft/recipe.h"
-#include "execute/execute.h"
 
 namespace py = pybind11;
 
 namespace fastaug::bind {
 namespace {
 
-// The form of a result, if it is given.
-struct Format {
-  std::optional<DType> dtype;
-  bool given = false;
-  bool channels_last = false;
-};
+py::object declined() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
 
-// A draft of an image that was drawn for, and the sample that it is from, if that is more than the image.
-struct Drafted {
-  Drafted(Incoming incoming, std::optional<Sample> from)
-      : image(std::move(incoming)), sample(std::move(from)), draft(image.outline) {}
-  Drafted(const Drafted&) = delete;
-  Drafted& operator=(const Drafted&) = delete;
-
-  Incoming image;
-  std::optional<Sample> sample;
-  SampleDraft draft;
-};
-
-class Recipe {
- public:
-  Recipe(const py::tuple& described, const py::tuple& watched, py::object call, py::object draws,
-         const py::dict& settings)
-      : steps_(as_steps(described)),
-        draws_any_(fastaug::draws(steps_)),
-        guard_(watched[0], watched[1], watched[2]),
-        transforms_(watched[3]),
-        call_(std::move(call)),
-        draws_(std::move(draws)),
-        handles_(described, settings),
-        run_(settings["run"]),
-        blank_(settings["blank"]),
-        allocate_(settings["allocate"]),
-        delivered_(settings["delivered"]),
-        rest_(settings["rest"]),
-        rewrites_(settings["rewrites"].cast<uint32_t>()),
-        pillow_(settings["pillow"].cast<bool>()),
-        v2_(settings["v2"].cast<bool>()),
-        handed_(settings["handed"].cast<bool>()) {
-    const py::tuple leaves = settings["leaves"];
-    leaves_ = {leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], leaves[5], leaves[6], leaves[7]};
-    const py::object dtype = settings["dtype"];
-    if (!dtype.is_none()) format_.dtype = static_cast<DType>(dtype.cast<int>());
-    format_.channels_last = settings["channels_last"].cast<bool>();
-    format_.given = settings["formatted"].cast<bool>();
-    name_of_run_ = py::reinterpret_steal<py::object>(PyUnicode_InternFromString("run"));
+// What the result has of the image's.
+py::dict info_of(const Drafted& drafted) {
+  py::dict kept;
+  for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(drafted.image.info)) {
+    if (drafted.draft.info == Info::kTransparency && !key.equal(py::str("transparency"))) continue;
+    kept[key] = PyList_Check(value.ptr()) ? value.attr("copy")() : py::reinterpret_borrow<py::object>(value);
   }
+  return kept;
+}
 
-  // True if it still does what the pipeline would do.
-  bool holds() { return guard_.holds(); }
+}  // namespace
 
-  // What a call makes of an image, or of a sample with one; NotImplemented, with nothing drawn, where that is Python's
-  // to do. After several of these in a row it is said of the next calls unasked, since to find it out may take as long
-  // as the draws.
-  py::object call(py::handle image, py::handle transforms) {
-    if (const int left = left_out_.load(std::memory_order_relaxed); left > 0) {
-      left_out_.store(left - 1, std::memory_order_relaxed);
-      return declined();
-    }
-    std::optional<Drafted> drafted;
-    try {
-      begin(image, transforms, drafted);
-    } catch (const std::exception&) {
-      release(draws_);
-      throw;
-    }
-    release(draws_);
-    const int pause = drafted ? 0 : std::min(2 * pause_.load(std::memory_order_relaxed) + 1, kLongestPause);
-    pause_.store(pause, std::memory_order_relaxed);
-    left_out_.store(pause, std::memory_order_relaxed);
-    return drafted ? done(*drafted) : declined();
+Recipe::Recipe(const py::tuple& described, const py::tuple& watched, py::object call, py::object draws,
+               const py::dict& settings)
+    : steps_(as_steps(described)),
+      draws_any_(fastaug::draws(steps_)),
+      guard_(watched[0], watched[1], watched[2]),
+      transforms_(watched[3]),
+      call_(std::move(call)),
+      draws_(std::move(draws)),
+      handles_(described, settings),
+      run_(settings["run"]),
+      blank_(settings["blank"]),
+      allocate_(settings["allocate"]),
+      delivered_(settings["delivered"]),
+      rest_(settings["rest"]),
+      rewrites_(settings["rewrites"].cast<uint32_t>()),
+      pillow_(settings["pillow"].cast<bool>()),
+      v2_(settings["v2"].cast<bool>()),
+      handed_(settings["handed"].cast<bool>()) {
+  const py::tuple leaves = settings["leaves"];
+  leaves_ = {leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], leaves[5], leaves[6], leaves[7]};
+  const py::object dtype = settings["dtype"];
+  if (!dtype.is_none()) format_.dtype = static_cast<DType>(dtype.cast<int>());
+  format_.channels_last = settings["channels_last"].cast<bool>();
+  format_.given = settings["formatted"].cast<bool>();
+  name_of_run_ = py::reinterpret_steal<py::object>(PyUnicode_InternFromString("run"));
+}
+
+py::object Recipe::call(py::handle image, py::handle transforms) {
+  if (const int left = left_out_.load(std::memory_order_relaxed); left > 0) {
+    left_out_.store(left - 1, std::memory_order_relaxed);
+    return declined();
   }
-
-  // The job that the call would run, as (program, source, (height, width, channels), mode of a PIL image or None,
-  // number of the dtype, interleaved); the caller releases the generator.
-  py::object job(py::handle image, py::handle transforms) {
-    std::optional<Drafted> drafted;
+  std::optional<Drafted> drafted;
+  try {
     begin(image, transforms, drafted);
-    if (!drafted) return declined();
-    const Draft& draft = drafted->draft;
-    const Program program = draft.program();
-    const Incoming& incoming = drafted->image;
-    return py::make_tuple(py::bytes(reinterpret_cast<const char*>(program.data()), program.size_bytes()),
-                          py::cast(incoming.encoded ? handles_.pixels(incoming) : incoming.source),
-                          py::make_tuple(draft.height(), draft.width(), draft.channels()),
-                          draft.is_pil() ? py::object(py::str(name_of(draft.mode))) : py::none(),
-                          static_cast<int>(dtype_of(draft)), interleaved(draft));
+  } catch (const std::exception&) {
+    release(draws_);
+    throw;
   }
+  release(draws_);
+  const int pause = drafted ? 0 : std::min(2 * pause_.load(std::memory_order_relaxed) + 1, kLongestPause);
+  pause_.store(pause, std::memory_order_relaxed);
+  left_out_.store(pause, std::memory_order_relaxed);
+  if (!drafted) return declined();
+  const Output output = output_of(*drafted);
+  execute(*drafted, output.target);
+  const py::object result = delivered(*drafted, output);
+  return rest_.is_none() ? result : rest_(result);
+}
 
-  int traverse(visitproc visit, void* arg) const {
-    Py_VISIT(transforms_.ptr());
-    const int visited = handles_.traverse(visit, arg);
-    return visited != 0 ? visited : guard_.traverse(visit, arg);
+py::object Recipe::job(py::handle image, py::handle transforms) {
+  std::optional<Drafted> drafted;
+  begin(image, transforms, drafted);
+  if (!drafted) return declined();
+  const Draft& draft = drafted->draft;
+  const Program program = draft.program();
+  const Incoming& incoming = drafted->image;
+  return py::make_tuple(py::bytes(reinterpret_cast<const char*>(program.data()), program.size_bytes()),
+                        py::cast(incoming.encoded ? handles_.pixels(incoming) : incoming.source),
+                        py::make_tuple(draft.height(), draft.width(), draft.channels()),
+                        draft.is_pil() ? py::object(py::str(name_of(draft.mode))) : py::none(),
+                        static_cast<int>(dtype_of(draft)), interleaved(draft));
+}
+
+int Recipe::traverse(visitproc visit, void* arg) const {
+  Py_VISIT(transforms_.ptr());
+  const int visited = handles_.traverse(visit, arg);
+  return visited != 0 ? visited : guard_.traverse(visit, arg);
+}
+
+void Recipe::clear() {
+  guard_.clear();
+  handles_.clear();
+  transforms_ = py::object();
+}
+
+bool Recipe::is_own() {
+  if (!guard_.holds()) return false;
+  // Code that counts or watches runs puts a function in its place.
+  const auto run = py::reinterpret_steal<py::object>(PyObject_GetAttr(call_.ptr(), name_of_run_.ptr()));
+  return run.is(run_);
+}
+
+template <class IsOwn>
+void Recipe::borrow(py::handle image, std::optional<Drafted>& drafted, const IsOwn& is_own) const {
+  // The cheapest check comes first: an image may be declined at each call, and a guard only once.
+  auto incoming = as_incoming(image, leaves_.image);
+  std::optional<Sample> sample;
+  if (!incoming && v2_ && !handles_.takes(image) && (sample = Sample::of(image, leaves_))) {
+    incoming = as_incoming(sample->image(), leaves_.image);
   }
+  if ((!incoming && !handles_.takes(image)) || !is_own()) return;
+  if (!incoming) incoming = handles_.incoming(image);
+  if (incoming) begin(std::move(*incoming), std::move(sample), drafted);
+}
 
-  void clear() {
-    guard_.clear();
-    handles_.clear();
-    transforms_ = py::object();
-  }
+void Recipe::borrow(py::handle image, std::optional<Drafted>& drafted) const {
+  borrow(image, drafted, [] { return true; });
+}
 
- private:
-  static constexpr int kLongestPause = 255;
+void Recipe::begin_encoded(Incoming incoming, std::optional<Drafted>& drafted) const {
+  begin(std::move(incoming), std::nullopt, drafted);
+}
 
-  static py::object declined() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
+void Recipe::begin(Incoming incoming, std::optional<Sample> sample, std::optional<Drafted>& drafted) const {
+  // v2 hands arrays on, and leaves it to torch how the channels of a single pixel lie.
+  const Outline& outline = incoming.outline;
+  const bool single = outline.shape.height * outline.shape.width == 1;
+  if (v2_ && (outline.container == Container::kArray || (single && outline.container == Container::kTensor))) return;
+  incoming.outline.pillow = pillow_;
+  incoming.outline.v2 = v2_;
+  drafted.emplace(std::move(incoming), std::move(sample));
+  if (drafted->image.encoded) handles_.begin(drafted->draft, drafted->image);
+  if (drafted->sample && !drafted->sample->joins(drafted->draft, leaves_)) drafted.reset();
+}
 
-  // The ops for an image, with the generator where a call has it; or nothing, and the generator as it was.
-  void begin(py::handle image, py::handle transforms, std::optional<Drafted>& drafted) {
-    if (!transforms.is(transforms_) || is_recording()) return;
-    try {
-      // The cheapest check comes first: an image may be declined at each call, and a guard only once.
-      auto incoming = as_incoming(image, leaves_.image);
-      std::optional<Sample> sample;
-      if (!incoming && v2_ && !handles_.takes(image) && (sample = Sample::of(image, leaves_))) {
-        incoming = as_incoming(sample->image(), leaves_.image);
-      }
-      if ((!incoming && !handles_.takes(image)) || !guard_.holds()) return;
-      // Code that counts or watches runs puts a function in its place.
-      const auto run = py::reinterpret_steal<py::object>(PyObject_GetAttr(call_.ptr(), name_of_run_.ptr()));
-      if (!run.is(run_)) return;
-      if (!incoming) incoming = handles_.incoming(image);
-      if (!incoming) return;
-      // v2 hands arrays on, and leaves it to torch how the channels of a single pixel lie.
-      const Outline& outline = incoming->outline;
-      const bool single = outline.shape.height * outline.shape.width == 1;
-      if (v2_ && (outline.container == Container::kArray || (single && outline.container == Container::kTensor)))
-        return;
-      incoming->outline.pillow = pillow_;
-      incoming->outline.v2 = v2_;
-      drafted.emplace(std::move(*incoming), std::move(sample));
-      if (drafted->image.encoded) handles_.begin(drafted->draft, drafted->image);
-      if (drafted->sample && !drafted->sample->joins(drafted->draft, leaves_)) {
-        drafted.reset();
-      } else if (draws_any_) {
-        draw(*drafted);
-      } else if (Stream::plain()) {
-        Random none;
-        fastaug::draft(steps_, drafted->draft, none, {}, libraries());
-      } else {
-        drafted->draft.decline(Reason::kNumber);
-      }
-    } catch (py::error_already_set& error) {
-      // Python comes to the same error, if it is one and not Ctrl-C.
-      if (!error.matches(PyExc_Exception)) throw;
-      drafted.reset();
-    }
+void Recipe::begin(py::handle image, py::handle transforms, std::optional<Drafted>& drafted) {
+  if (!transforms.is(transforms_) || is_recording()) return;
+  try {
+    borrow(image, drafted, [this] { return is_own(); });
     if (!drafted) return;
-    if (!handed_) drafted->draft.choose_order();
-    if (!takes(*drafted)) drafted.reset();
-  }
-
-  void draw(Drafted& drafted) const {
-    Stream* const stream = stream_of(draws_);
-    // Keeps earlier draws, which are the caller's.
-    if (stream != nullptr) stream->release();
-    if (stream == nullptr || !stream->acquire()) {
-      drafted.draft.decline(Reason::kNumber);
-      return;
-    }
-    try {
-      fastaug::draft(steps_, drafted.draft, stream->random, stream->form, libraries());
-    } catch (py::error_already_set&) {
-      stream->forget();
-      throw;
-    }
-    if (!takes(drafted)) stream->forget();
-  }
-
-  bool takes(const Drafted& drafted) const {
-    const SampleDraft& draft = drafted.draft;
-    if (draft.declined() || draft.ending() != Ending::kJob || draft.container == Container::kArray) return false;
-    // Of what is not decoded here, the result may be Pillow's image itself.
-    if (draft.is_pil() && drafted.image.encoded && draft.pixel_ops() == 0) return false;
-    if (!format_.given) return true;
-    // What has a format is the image that transforms after the last one would find.
-    if (!draft.settled()) return false;
-    // Of v2, torch puts the channels of a pixel side by side, and says which strides axes of one sample have.
-    const Shape& shape = draft.shape;
-    if (v2_ && format_.channels_last && std::min({shape.channels, shape.height, shape.width}) == 1) return false;
-    return draft.gives_floats();
-  }
-
-  DType dtype_of(const Draft& draft) const {
-    if (!draft.gives_floats()) return DType::kUint8;
-    return format_.dtype.value_or(DType::kFloat32);
-  }
-
-  bool interleaved(const Draft& draft) const { return format_.given ? format_.channels_last : draft.channel_last; }
-
-  py::object done(const Drafted& drafted) const {
-    const py::object image = drafted.draft.is_pil() ? done_as_pil(drafted) : done_as_tensor(drafted);
-    const py::object result = drafted.sample ? drafted.sample->with(image, drafted.draft) : image;
-    return rest_.is_none() ? result : rest_(result);
-  }
-
-  void execute(const Drafted& drafted, const Target& target) const {
-    const auto run = [&](const Source& source) {
-      without_gil([&] {
-        fastaug::execute({drafted.draft.program(), {source.view, source.pixels.get()}, target}, {nullptr, rewrites_});
-      });
-    };
-    if (drafted.image.encoded) {
-      handles_.with_pixels(drafted.image, run);
+    if (!draws_any_) {
+      draw_nothing(*drafted);
     } else {
-      run(drafted.image.source);
+      draw(*drafted);
     }
+  } catch (py::error_already_set& error) {
+    // Python comes to the same error, if it is one and not Ctrl-C.
+    if (!error.matches(PyExc_Exception)) throw;
+    drafted.reset();
   }
+  if (drafted && !takes(*drafted)) drafted.reset();
+}
 
-  py::object done_as_tensor(const Drafted& drafted) const {
-    const Draft& draft = drafted.draft;
-    const int height = draft.height(), width = draft.width(), channels = draft.channels();
+void Recipe::draw_nothing(Drafted& drafted) const {
+  if (!Stream::plain()) {
+    drafted.draft.decline(Reason::kNumber);
+    return;
+  }
+  Random none;
+  draw(drafted, none, {});
+}
+
+void Recipe::draw(Drafted& drafted) const {
+  Stream* const stream = stream_of(draws_);
+  // Keeps earlier draws, which are the caller's.
+  if (stream != nullptr) stream->release();
+  if (stream == nullptr || !stream->acquire()) {
+    drafted.draft.decline(Reason::kNumber);
+    return;
+  }
+  try {
+    draw(drafted, stream->random, stream->form);
+  } catch (py::error_already_set&) {
+    stream->forget();
+    throw;
+  }
+  if (!takes(drafted)) stream->forget();
+}
+
+void Recipe::draw(Drafted& drafted, Random& random, UniformForm form) const {
+  fastaug::draft(steps_, drafted.draft, random, form, libraries());
+  if (!handed_) drafted.draft.choose_order();
+}
+
+bool Recipe::takes(const Drafted& drafted) const {
+  const SampleDraft& draft = drafted.draft;
+  if (draft.declined() || draft.ending() != Ending::kJob || draft.container == Container::kArray) return false;
+  // Of what is not decoded here, the result may be Pillow's image itself.
+  if (draft.is_pil() && drafted.image.encoded && draft.pixel_ops() == 0) return false;
+  if (!format_.given) return true;
+  // What has a format is the image that transforms after the last one would find.
+  if (!draft.settled()) return false;
+  // Of v2, torch puts the channels of a pixel side by side, and says which strides axes of one sample have.
+  const Shape& shape = draft.shape;
+  if (v2_ && format_.channels_last && std::min({shape.channels, shape.height, shape.width}) == 1) return false;
+  return draft.gives_floats();
+}
+
+DType Recipe::dtype_of(const Draft& draft) const {
+  if (!draft.gives_floats()) return DType::kUint8;
+  return format_.dtype.value_or(DType::kFloat32);
+}
+
+bool Recipe::interleaved(const Draft& draft) const {
+  return format_.given ? format_.channels_last : draft.channel_last;
+}
+
+void Recipe::execute(const Drafted& drafted, const Target& target) const {
+  if (drafted.image.encoded) {
+    handles_.with_pixels(drafted.image, [&](const Source& source) { execute(drafted, source, target); });
+  } else {
+    execute(drafted, drafted.image.source, target);
+  }
+}
+
+void Recipe::execute(const Drafted& drafted, const Source& source, const Target& target) const {
+  without_gil([&] { fastaug::execute(job_of(drafted, source, target), {nullptr, rewrites_}); });
+}
+
+Output Recipe::output_of(const Drafted& drafted) const {
+  const Draft& draft = drafted.draft;
+  const int height = draft.height(), width = draft.width(), channels = draft.channels();
+  if (!draft.is_pil()) {
     const DType dtype = dtype_of(draft);
     const bool side_by_side = interleaved(draft);
-    const py::object tensor =
-        side_by_side ? empty_tensor(height, width, channels, dtype) : empty_tensor(channels, height, width, dtype);
+    Output output{side_by_side ? empty_tensor(height, width, channels, dtype)
+                               : empty_tensor(channels, height, width, dtype)};
     const ptrdiff_t size = size_of(dtype), row = size * width;
-    Target target{address_of(tensor), dtype, height, width, channels};
+    Target& target = output.target = {address_of(output.memory), dtype, height, width, channels};
     target.row_stride = side_by_side ? row * channels : row;
     target.pixel_stride = side_by_side ? size * channels : size;
     target.channel_stride = side_by_side ? size : row * height;
-    execute(drafted, target);
-    const py::object planes = side_by_side ? py::object(tensor.attr("permute")(2, 0, 1)) : tensor;
-    return draft.tagged ? as_class(planes, leaves_.image) : planes;
+    return output;
   }
+  const py::str mode(name_of(draft.mode));
+  Output output{blank_(mode, width, height)};
+  try {
+    Sink sink = into_pil(output.memory, channels);
+    output.target = sink.target;
+    output.owner = std::move(sink.owner);
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError)) throw;
+    // Pillow splits large images into blocks.
+    const py::tuple memory = allocate_(mode, py::make_tuple(height, width, channels));
+    output.memory = memory[0];
+    output.owner = memory[1];
+    output.target = output.owner.cast<const Sink&>().target;
+    output.in_blocks = true;
+  }
+  return output;
+}
 
-  py::object done_as_pil(const Drafted& drafted) const {
-    const Draft& draft = drafted.draft;
-    const py::str mode(name_of(draft.mode));
-    py::object image = blank_(mode, draft.width(), draft.height());
-    std::optional<Sink> sink;
-    try {
-      sink = into_pil(image, draft.channels());
-    } catch (py::error_already_set& error) {
-      if (!error.matches(PyExc_ValueError)) throw;
-    }
-    if (sink) {
-      execute(drafted, sink->target);
-    } else {
-      // Pillow splits large images into blocks.
+py::object Recipe::delivered(const Drafted& drafted, const Output& output) const {
+  const Draft& draft = drafted.draft;
+  py::object image = output.memory;
+  if (draft.is_pil()) {
+    if (output.in_blocks) {
       const py::tuple size = py::make_tuple(draft.height(), draft.width(), draft.channels());
-      const py::tuple memory = allocate_(mode, size);
-      execute(drafted, memory[1].cast<const Sink&>().target);
-      image = delivered_(memory[0], mode, size);
+      image = delivered_(output.memory, py::str(name_of(draft.mode)), size);
     }
     if (drafted.image.info && draft.info != Info::kNone) image.attr("info") = info_of(drafted);
-    return image;
+  } else {
+    if (interleaved(draft)) image = image.attr("permute")(2, 0, 1);
+    if (draft.tagged) image = as_class(image, leaves_.image);
   }
+  return drafted.sample ? drafted.sample->with(image, drafted.draft) : image;
+}
 
-  // What the result has of the image's.
-  static py::dict info_of(const Drafted& drafted) {
-    py::dict kept;
-    for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(drafted.image.info)) {
-      if (drafted.draft.info == Info::kTransparency && !key.equal(py::str("transparency"))) continue;
-      kept[key] = PyList_Check(value.ptr()) ? value.attr("copy")() : py::reinterpret_borrow<py::object>(value);
-    }
-    return kept;
-  }
+Job job_of(const Drafted& drafted, const Source& source, const Target& target) {
+  return {drafted.draft.program(), {source.view, source.pixels.get()}, target};
+}
 
-  Steps steps_;
-  bool draws_any_;
-  Guard guard_;
-  py::object transforms_, call_, draws_;
-  Handles handles_;
-  py::object run_, blank_, allocate_, delivered_, rest_, name_of_run_;
-  LeafTypes leaves_;
-  uint32_t rewrites_;
-  bool pillow_, v2_;
-  bool handed_;  // to user code, which gets samples in torchvision's order
-  Format format_;
-  std::atomic<int> pause_ = 0, left_out_ = 0;  // calls: threads may lose count of some
-};
+namespace {
 
 // The Python type, with Python's own calling convention: pybind11's takes longer than the draws of a call.
 
@@ -309,6 +298,9 @@ struct RecipeObject {
 };
 
 Recipe& in(PyObject* self) { return *reinterpret_cast<RecipeObject*>(self)->recipe; }
+
+// Set once, when the module is made.
+PyTypeObject* type_of_recipes = nullptr;
 
 template <auto method>
 PyObject* with_image(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
@@ -358,6 +350,11 @@ int RecipeObject::clear(PyObject* self) {
 
 }  // namespace
 
+Recipe& recipe_of(py::handle object) {
+  if (Py_TYPE(object.ptr()) != type_of_recipes) throw py::type_error("expected a Recipe");
+  return in(object.ptr());
+}
+
 void register_recipe(py::module_& m) {
   static PyMethodDef methods[] = {
       method_of<&Recipe::call>("call", "call(self, sample: typing.Any, transforms: typing.Any) -> typing.Any"),
@@ -376,6 +373,7 @@ void register_recipe(py::module_& m) {
   const auto type = py::reinterpret_steal<py::object>(PyType_FromModuleAndSpec(m.ptr(), &spec, nullptr));
   if (!type) throw py::error_already_set();
   m.attr("Recipe") = type;
+  type_of_recipes = reinterpret_cast<PyTypeObject*>(type.ptr());
 }
 
 }  // namespace fastaug::bind

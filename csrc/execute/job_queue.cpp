@@ -59,15 +59,35 @@ void execute_timed(std::vector<Job> jobs, const ExecuteOptions& options, JobQueu
 
 }  // namespace
 
-JobQueue::Number JobQueue::push(std::vector<Job> jobs, const ExecuteOptions& options, bool urgent) {
-  Number number;
-  {
-    const std::lock_guard lock(mutex_);
-    number = next_++;
-    const auto place = urgent ? entries_.begin() + urgent_++ : entries_.end();
-    entries_.insert(place, {number, std::move(jobs), options});
+void execute_timed(const Job& job, const ExecuteOptions& options, JobQueue::Seconds& seconds) {
+  const double start = now();
+  if (job.source.pixels == nullptr) {
+    execute(job, options);
+  } else {
+    TimedSource timed(*job.source.pixels, seconds.decoding);
+    execute({job.program, {job.source.view, &timed}, job.target}, options);
   }
+  seconds.all += now() - start;
+}
+
+JobQueue::Number JobQueue::insert(Entry entry, bool urgent) {
+  const std::lock_guard lock(mutex_);
+  const Number number = entry.number = next_++;
+  left_ += entry.several ? static_cast<int64_t>(entry.several->count) : 1;
+  const auto place = urgent ? entries_.begin() + urgent_++ : entries_.end();
+  entries_.insert(place, std::move(entry));
+  return number;
+}
+
+JobQueue::Number JobQueue::push(std::vector<Job> jobs, const ExecuteOptions& options, bool urgent) {
+  const Number number = insert({0, std::move(jobs), options}, urgent);
   pushed_.notify_one();
+  return number;
+}
+
+JobQueue::Number JobQueue::push_all(size_t count, Work work, bool urgent) {
+  const Number number = insert({0, {}, {}, std::make_shared<Several>(std::move(work), count)}, urgent);
+  pushed_.notify_all();
   return number;
 }
 
@@ -83,48 +103,80 @@ void JobQueue::cancel() {
   {
     const std::lock_guard lock(mutex_);
     entries_.clear();
-    urgent_ = 0;
+    urgent_ = left_ = 0;
   }
   close();
 }
 
-std::optional<JobQueue::Number> JobQueue::work(bool wait, int64_t limit) {
+std::optional<JobQueue::Number> JobQueue::work(bool wait, int64_t limit, double seconds) {
   std::unique_lock lock(mutex_);
-  for (int64_t count = 0; count < limit; ++count) {
+  const double end = wait ? 0.0 : now() + seconds;
+  for (int64_t count = 0; count < limit;) {
     if (wait) pushed_.wait(lock, [this] { return closed_ || !entries_.empty(); });
     if (entries_.empty()) return std::nullopt;
+    if (const auto several = entries_.front().several) {
+      const Number number = entries_.front().number;
+      if (work_on(*several, number, lock)) return number;
+      if (!wait && (several->next >= several->count || now() >= end)) ++count;
+      continue;
+    }
+    ++count;
     Entry entry = std::move(entries_.front());
     entries_.pop_front();
+    --left_;
     if (urgent_ > 0) --urgent_;
     if (entry.jobs.empty()) return entry.number;
     lock.unlock();
-    Seconds seconds;
+    Seconds taken;
     try {
-      execute_timed(std::move(entry.jobs), entry.options, seconds);
+      execute_timed(std::move(entry.jobs), entry.options, taken);
     } catch (...) {
       return entry.number;
     }
-    done(entry.number);
     lock.lock();
-    seconds_.decoding += seconds.decoding;
-    seconds_.all += seconds.all;
+    seconds_.decoding += taken.decoding;
+    seconds_.all += taken.all;
+    finish(entry.number, lock);
   }
   return std::nullopt;
 }
 
+bool JobQueue::work_on(Several& several, Number number, std::unique_lock<std::mutex>& lock) {
+  const size_t which = several.next++;
+  --left_;
+  if (several.next == several.count) {
+    entries_.pop_front();
+    if (urgent_ > 0) --urgent_;
+  }
+  lock.unlock();
+  Seconds seconds;
+  const bool done = several.work(which, seconds);
+  lock.lock();
+  seconds_.decoding += seconds.decoding;
+  seconds_.all += seconds.all;
+  several.failed = several.failed || !done;
+  if (--several.left > 0) return false;
+  if (several.failed) return true;
+  finish(number, lock);
+  return false;
+}
+
 int64_t JobQueue::left() {
   const std::lock_guard lock(mutex_);
-  return static_cast<int64_t>(entries_.size());
+  return left_;
 }
 
 void JobQueue::done(Number number) {
-  bool awaited = false;
-  {
-    const std::lock_guard lock(mutex_);
-    done_.push_back(number);
-    awaited = done_.size() >= least_;
-  }
-  if (awaited) finished_.notify_all();
+  std::unique_lock lock(mutex_);
+  finish(number, lock);
+}
+
+void JobQueue::finish(Number number, std::unique_lock<std::mutex>& lock) {
+  done_.push_back(number);
+  if (done_.size() < least_) return;
+  lock.unlock();
+  finished_.notify_all();
+  lock.lock();
 }
 
 JobQueue::Seconds JobQueue::seconds() {

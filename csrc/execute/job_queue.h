@@ -3,8 +3,11 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -18,10 +21,22 @@ class JobQueue {
   // Entries have numbers, counted from 0 in the order in which they are pushed.
   using Number = int64_t;
 
+  // The time of jobs.
+  struct Seconds {
+    double decoding = 0.0;
+    double all = 0.0;  // decoding as well
+  };
+
   // An entry's jobs are run as by execute_all(), by one thread. Without jobs it is an errand: something that the thread
   // which meets it does by itself. The memory of jobs must last until they are done, or dropped by cancel(). An entry
   // that is `urgent` comes before all that are not.
   Number push(std::vector<Job> jobs, const ExecuteOptions& options = {}, bool urgent = false);
+
+  // Works of one entry, of which several threads do one after the other. Each is called with its number, from 0 on, and
+  // adds up its time; false if it failed. It must not throw. The entry is done with the last of them, or else an errand
+  // for the thread that does the last one.
+  using Work = std::function<bool(size_t number, Seconds& seconds)>;
+  Number push_all(size_t count, Work work, bool urgent = false);
 
   // No more will be pushed: threads in work() come back once nothing is left.
   void close();
@@ -31,10 +46,11 @@ class JobQueue {
 
   // Does entries one after the other, at most `limit` of them, and returns the number of the first errand that it
   // meets: of an entry without jobs, or of one of which a job failed. The caller does it and calls done(). Nothing when
-  // there is no more to do: where `wait`, not before the queue is closed; else as soon as it is empty.
-  std::optional<Number> work(bool wait, int64_t limit);
+  // there is no more to do: where `wait`, not before the queue is closed; else as soon as it is empty. Works of one entry
+  // count as one of the `limit` for so many seconds.
+  std::optional<Number> work(bool wait, int64_t limit, double seconds = 0.0);
 
-  // The number of entries that have not begun.
+  // The number of entries, and of works of one, that have not begun.
   int64_t left();
 
   // Says that an errand has been done.
@@ -45,18 +61,27 @@ class JobQueue {
   std::optional<Number> take(double seconds, size_t least = 1);
 
   // The time of all jobs so far, added up over all threads.
-  struct Seconds {
-    double decoding = 0.0;
-    double all = 0.0;  // decoding as well
-  };
   Seconds seconds();
 
  private:
+  // Several works in progress.
+  struct Several {
+    Work work;
+    size_t count;
+    size_t next = 0, left = count;
+    bool failed = false;
+  };
   struct Entry {
     Number number;
-    std::vector<Job> jobs;
-    ExecuteOptions options;
+    std::vector<Job> jobs{};
+    ExecuteOptions options{};
+    std::shared_ptr<Several> several{};
   };
+
+  Number insert(Entry entry, bool urgent);
+  // Does one of the works of the first entry, with the lock given up meanwhile. True if the entry becomes an errand.
+  bool work_on(Several& several, Number number, std::unique_lock<std::mutex>& lock);
+  void finish(Number number, std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   std::condition_variable pushed_, finished_;
@@ -64,9 +89,13 @@ class JobQueue {
   std::deque<Entry>::difference_type urgent_ = 0;  // how many of the first ones are
   std::deque<Number> done_;                        // in that order, and not taken yet
   Number next_ = 0;
+  int64_t left_ = 0;
   Seconds seconds_;
   size_t least_ = 1;  // for how many take() waits
   bool closed_ = false;
 };
+
+// Runs a job, and adds its time to `seconds`. Throws as execute() does.
+void execute_timed(const Job& job, const ExecuteOptions& options, JobQueue::Seconds& seconds);
 
 }  // namespace fastaug

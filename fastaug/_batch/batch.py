@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
+from fastaug import _C
 from fastaug._batch.slots import Slots
 from fastaug._batch.sources import path_of
 from fastaug._batch.threads import Crew
@@ -19,13 +20,6 @@ from fastaug._tv_tensors.choice import classes
 
 if TYPE_CHECKING:
     from fastaug._draft.pipeline import Pipeline
-
-
-class Drawing:
-    """A tape that draws and keeps nothing, because an outline keeps what was drawn in its works."""
-
-    def take(self, transform: Any, draft: Any) -> Any:
-        return transform._sample(draft)
 
 
 class Drawn(Protocol):
@@ -43,7 +37,26 @@ class Drawn(Protocol):
         """Return the object that the pipeline finishes."""
 
 
-class Task:
+class Outcome:
+    """The result or the error of one image, by its number."""
+
+    __slots__ = ("done", "error", "index", "item", "placed", "result")
+
+    def __init__(self, index: int, item: Any, error: Exception | None = None) -> None:
+        self.index = index
+        self.item = item  # from which the image was made
+        self.done = False
+        self.placed = False  # the result is in its slot
+        self.result: Any = None
+        self.error = error
+
+    def take_error(self) -> Any:
+        """Return the error and forget it, because its frames lead back to its owner and its batch."""
+        error, self.error = self.error, None
+        return error
+
+
+class Task(Outcome):
     """The work for one image, and its result or error.
 
     It is a job if the native core does all of it in one run. Otherwise, and if the job fails, `work` does it as a call
@@ -51,18 +64,13 @@ class Task:
     """
 
     def __init__(self, pipeline: Pipeline, index: int, error: Exception | None = None, item: Any = None) -> None:
-        self.index = index
-        self.item = item  # from which the image was made
-        self.done = False
+        super().__init__(index, item, error)
         self.owed = False  # `work` has to do it, and has not done it
         self._pipeline = pipeline
         self._drawn: Drawn | None = None
         self._memory: Any = None
         self.job: Job | None = None
         self.slots: Slots | None = None
-        self.placed = False  # the result is in its slot
-        self.result: Any = None
-        self.error = error
 
     def draw(self, image: Any, call: Call) -> None:
         """Draw the parameters. The caller releases the generator."""
@@ -96,11 +104,6 @@ class Task:
         """True if the image is drawn for, and on a device that processes it."""
         draft = self.draft
         return draft is not None and draft.device is not None
-
-    def take_error(self) -> Any:
-        """Return the error and forget it, because its frames lead back to the task and its batch."""
-        error, self.error = self.error, None
-        return error
 
     def prepare(self, slots: Slots | None) -> Any:
         """Return the native job, or several, with the slot as its target if it fits there."""
@@ -186,6 +189,40 @@ class Batch:
             self.drawing += time.perf_counter() - start
         return task
 
+    @property
+    def draws(self) -> Any:
+        return self._call.draws
+
+    @property
+    def transforms(self) -> Any:
+        return self._pipeline.transforms
+
+    def recipe(self) -> _C.Recipe | None:
+        """Return the recipe by which the core draws for images, or None."""
+        call, pipeline = self._call, self._pipeline
+        plain = isinstance(call.draws, _C.Draws) and call.log is None and pipeline._is_own()
+        return pipeline._own_book().of_many(pipeline, self._count) if plain else None
+
+    def slots_for(self, number: int, job: Job | None) -> Slots | None:
+        """Return the slots for image `number` and those after it, if the first result is that of such a job.
+
+        Without a job it is not a tensor. ValueError is raised if the first result is not what is asked for.
+        """
+        if number == 0 and self._slots is None and job is not None:
+            self._slots = self._slots_like(job)
+        elif number == 0 and self._slots is not None and (job is None or not self._slots.fits(job)):
+            raise ValueError("the first result does not fit")
+        return self._slots
+
+    def flown(self, outcomes: list[Any]) -> None:
+        """Add the next images, for which the core has drawn in one call, and which are entries of the crew together."""
+        self._open.add(len(self.tasks))
+        self.tasks += outcomes
+
+    def landed(self, number: int) -> None:
+        """Called when the images that were added with image `number` are done."""
+        self._open.discard(number)
+
     def _push(self, crew: Crew, task: Task, slots: Slots | None) -> int:
         self._open.add(task.index)
         return crew.push(task.work, task.prepare(slots), self._call.rewrites, partial(self._finish, task))
@@ -255,7 +292,8 @@ class Batch:
 def stacked(results: list[Any], stack: Callable[[list[Any]], torch.Tensor] = torch.stack) -> Any:
     """Stack tensors of one type, dtype and shape; return other results as they are."""
     first = results[0]
-    alike = type(first) in (torch.Tensor, *classes("Image", "Video")) and all(
+    kinds = (torch.Tensor,) if type(first) is torch.Tensor else classes("Image", "Video")
+    alike = type(first) in kinds and all(
         type(result) is type(first) and result.dtype is first.dtype and result.shape == first.shape
         for result in results
     )

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import operator
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastaug._batch.batch import Drawing, Task, located
+import numpy as np
+import torch
+from PIL import Image
+
+from fastaug._batch.batch import Task, located, stacked
+from fastaug._batch.flight import NOTHING_ENCODED, Flight, Opening
 from fastaug._batch.sources import Ahead, as_images, common_device, is_on_device, refuse_single
 from fastaug._batch.threads import GOING, Crew, threads_for
 from fastaug._draft.call import Call
 from fastaug._draft.draws import draws_from
 from fastaug._draft.generators import Generators, set_all, states_of, untouched
 from fastaug._draft.known import unknown
-from fastaug._program.integers import integer
+from fastaug._program.integers import integer, positive
 
 if TYPE_CHECKING:
     from fastaug._batch.batch import Batch
@@ -23,6 +29,12 @@ if TYPE_CHECKING:
 
 # Entries of the queue for each thread, beyond which the thread that draws runs some itself.
 _QUEUED = 8
+
+# Images, and pixels of each, up to which a batch is a loop.
+_FEW, _SMALL = 8, 1 << 14
+
+# Images that the core draws for in one call.
+_FLOWN = 64
 
 # For each of several threads: the images of batch() that are read ahead, and those of map() that are begun ahead.
 _READ, _BEGUN = 4, 2
@@ -82,6 +94,10 @@ def as_seeds(seeds: Any, count: int) -> list[int] | None:
 
 
 def run(pipeline: Any, images: Any, out: Any, num_threads: Any, seeds: Any, device: Any) -> Any:
+    if out is None and seeds is None and device is None and _are_few(pipeline, images):
+        if num_threads is not None:
+            positive("num_threads", num_threads)
+        return _one_by_one(pipeline, images)
     items = as_images(images)
     where = common_device(items, device)
     if where is None:
@@ -92,6 +108,44 @@ def run(pipeline: Any, images: Any, out: Any, num_threads: Any, seeds: Any, devi
     with on.current():
         on.refuse_capture()
         return _run(pipeline, items, out, num_threads, seeds, on)
+
+
+def _are_few(pipeline: Any, images: Any) -> bool:
+    """Return whether a loop over the images takes less time than to share them out to threads."""
+    if type(images) is not list or not 0 < len(images) <= _FEW or pipeline._own_book().recipe is None:
+        return False
+    for image in images:
+        kind = type(image)
+        if kind is Image.Image:
+            width, height = image.size
+        elif kind is np.ndarray and image.ndim == 3:
+            height, width, _ = image.shape
+        elif kind is torch.Tensor and image.ndim == 3 and image.is_cpu:
+            _, height, width = image.shape
+        else:
+            return False
+        if width * height > _SMALL and len(images) > 1:
+            return False
+    return getattr(pipeline, "memory_format", None) is None and pipeline._is_own()
+
+
+def _one_by_one(pipeline: Any, images: list[Any]) -> Any:
+    results: list[Any] = []
+    failed: tuple[int, Exception] | None = None
+    for number, image in enumerate(images):
+        try:
+            results.append(pipeline(image))
+        except Exception as error:
+            # As with threads, the others are made.
+            failed = failed or (number, error)
+    if failed is not None:
+        number, first = failed
+        try:
+            raise located(first, number, images[number])
+        finally:
+            del first, failed  # they hold on to this frame
+    result = stacked(results)
+    return result.contiguous() if isinstance(result, torch.Tensor) else result
 
 
 def _run(pipeline: Any, items: Sequence[Any], out: Any, num_threads: Any, seeds: Any, device: Device | None) -> Any:
@@ -107,7 +161,7 @@ def made(
 ) -> Batch:
     """Return the batch of these images, all done, or raise the error of the first that failed."""
     threads = min(threads_for(num_threads), len(items))
-    draws = Draws(pipeline, pipeline._call.like(tape=Drawing()), as_seeds(seeds, len(items)))
+    draws = Draws(pipeline, pipeline._own_book().drawing(pipeline._call), as_seeds(seeds, len(items)))
     call = draws.call
     slots = None if out is None else pipeline._slots_of(out, len(items), None if device is None else device.device)
     batch: Batch
@@ -121,9 +175,24 @@ def made(
     checked = out is not None or device is not None
     before = states_of(own) if checked and seeds is None else None
     crew = Crew(threads, "fastaug-batch")
+    recipe = batch.recipe() if device is None and seeds is None else None
+    opening = NOTHING_ENCODED
+    if recipe is not None and any(type(item) in (bytes, str) for item in items):
+        opening = Opening.of(pipeline._handle)
     try:
-        if device is None or not all(map(is_on_device, items)):
-            crew.start()
+        if recipe is None or opening is None:
+            if device is None or not all(map(is_on_device, items)):
+                crew.start()
+        else:
+            try:
+                _fly(batch, recipe, opening, crew, items)
+                items = ()
+            except ValueError:
+                if before is None or batch.tasks:
+                    raise
+                call.draws.release()
+                set_all(own, before)
+                crew.start()
         for index, (item, image, error) in enumerate(Ahead(items, pipeline._handle, crew, _READ * threads)):
             with draws.next():
                 number = batch.add(crew, item, image, error)
@@ -151,6 +220,25 @@ def made(
     return batch
 
 
+def _fly(batch: Batch, recipe: Any, opening: Opening, crew: Crew, items: Sequence[Any]) -> None:
+    """Draw for all images by flights, of which the files of the next one are read ahead."""
+    waiting: deque[Flight] = deque()
+
+    def add(number: int, item: Any, image: Any, error: Exception | None) -> None:
+        batch.add(crew, item, image, error)
+
+    for start in range(0, len(items), _FLOWN):
+        waiting.append(Flight(batch, recipe, opening, crew, items[start : start + _FLOWN]))
+        if len(waiting) > 1:
+            waiting.popleft().add(add)
+            crew.start_for(len(items) - start)
+        while crew.queue.left() > 2 * _FLOWN:
+            crew.help()
+        crew.collect()
+    waiting.popleft().add(add)
+    crew.start_for(len(items) - start)
+
+
 class Mapped(Iterator[Any]):
     """The iterator of fastaug._batch.methods.BatchPipeline.map.
 
@@ -167,7 +255,7 @@ class Mapped(Iterator[Any]):
         threads = threads_for(num_threads)
         self._pipeline = pipeline
         self._ordered = ordered
-        self._draws = Draws(pipeline, pipeline._call.like(tape=Drawing()), seeds)
+        self._draws = Draws(pipeline, pipeline._own_book().drawing(pipeline._call), seeds)
         self._call = self._draws.call
         self._crew = Crew(threads, "fastaug-map")
         self._begun = 0

@@ -97,6 +97,11 @@ class Slots:
             return cls(empty((count, height, width, channels), job.dtype).permute(0, 3, 1, 2))
         return cls(empty((count, channels, height, width), job.dtype))
 
+    @property
+    def step(self) -> int:
+        """Bytes from one slot to the next."""
+        return self._strides[0]
+
     def fits(self, job: Job) -> bool:
         if job.kind != TENSOR or job.dtype is not self.tensor.dtype:
             return False

@@ -24,6 +24,12 @@ _ALL = 1 << 62
 # Seconds by which Ctrl-C may be delayed.
 _PATIENCE = 0.05
 
+# Seconds for which a thread does pieces of one entry before it returns to Python.
+_HELPING = 0.005
+
+# Pieces of work whose fastest says how long the others take, and seconds of work that are worth a thread.
+_TRIED, _WORTH = 4, 0.0005
+
 #: Seconds that the end of an iterator and of the interpreter wait for user code in a thread, which may itself wait for
 #: them. The interpreter waits as long as torch's DataLoader waits for a worker.
 GOING, EXITING = 1.0, 5.0
@@ -75,14 +81,12 @@ class Crew:
         self._pushed = 0
         self._pid = os.getpid()
         self._in_python: set[threading.Thread] = set()  # those that run Python
-        self._ready = threading.Semaphore(0)
-        self._threads = [
-            threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True)
-            for number in range(1 if helps else 0, count)
-        ]
+        self._name = name
+        self._count = count
+        self._threads: list[threading.Thread] = []
 
-    def start(self) -> None:
-        """Start as many of the threads as the system has.
+    def start(self, most: int | None = None) -> None:
+        """Start as many of the threads as the system has, and at most so many.
 
         If they are too few and the caller's thread does not help, it does all work alone: a loader keeps threads for
         long, and others need them.
@@ -90,6 +94,13 @@ class Crew:
         if self._running:
             return
         self._running = True
+        if self._single:
+            self._ready = threading.Semaphore(0)
+        first = 1 if self._helps else 0
+        self._threads = [
+            threading.Thread(target=self._work, name=f"{self._name}-{number}", daemon=True)
+            for number in range(first, self._count if most is None else min(self._count, first + most))
+        ]
         if self._threads:
             _mend_torch()
         threads = sys.modules["torch"].get_num_threads() if self._single else 0
@@ -170,9 +181,22 @@ class Crew:
             self.queue.done(number)
             del work, then  # they may keep an error that leads to this frame
 
-    def help(self) -> None:
-        """Do the next entry, if one is left. Ctrl-C is handled between two."""
-        number = self.queue.work(False, 1)
+    def start_for(self, count: int) -> None:
+        """Do a few of `count` like pieces of work here, and start as many threads as the others are worth."""
+        if self._running or self._count == 1:
+            return
+        fastest = float("inf")
+        for _ in range(_TRIED):
+            if not self.queue.left():
+                return
+            start = time.perf_counter()
+            self.help(0.0)
+            fastest = min(fastest, time.perf_counter() - start)
+        self.start(int((count - _TRIED) * fastest / _WORTH))
+
+    def help(self, seconds: float = _HELPING) -> None:
+        """Do the next entry, if one is left, or for so long several pieces of it. Ctrl-C is handled between two."""
+        number = self.queue.work(False, 1, seconds)
         if number is not None:
             self._do(number)
 

@@ -54,6 +54,13 @@ class Tape(Protocol):
         """Return parameters instead of transform._sample(draft)."""
 
 
+class Drawing:
+    """A tape that draws and keeps nothing, because an outline keeps what was drawn in its works."""
+
+    def take(self, transform: Any, draft: Any) -> Any:
+        return transform._sample(draft)
+
+
 class Beside(Protocol):
     """A holder of pending drafts, whose images user code may write to once it gets one."""
 

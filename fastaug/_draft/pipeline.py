@@ -193,10 +193,7 @@ class Pipeline:
 
     def _at_once(self, img: Any) -> Any:
         """Return the result of the core, or NotImplemented, with nothing drawn, if Python must do the call."""
-        try:
-            book = self._book
-        except AttributeError:
-            book = self._book = Book()
+        book = self._own_book()
         recipe = book.recipe
         if recipe is not None:
             result = recipe.call(img, self.transforms)
@@ -204,6 +201,13 @@ class Pipeline:
                 return result
         book.renew(self)
         return NotImplemented
+
+    def _own_book(self) -> Book:
+        try:
+            return self._book
+        except AttributeError:
+            self._book = Book()
+            return self._book
 
     def _through(self, img: Any, transforms: Sequence[Any], last: bool) -> Any:
         """Return the result of some of the transforms: the user's, or else what user code gets."""

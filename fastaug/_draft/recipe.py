@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from torch import nn
 
 from fastaug import _C
+from fastaug._draft.call import Call, Drawing
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
 from fastaug._draft.through import step_of
@@ -329,9 +330,11 @@ class Parts:
 class Book:
     """The recipe of a pipeline, made again some calls after it has ceased to hold."""
 
-    __slots__ = ("_left", "_pause", "recipe")
+    __slots__ = ("_call", "_drawing", "_left", "_pause", "recipe")
 
     def __init__(self) -> None:
+        self._call: Any = None
+        self._drawing: Any = None
         self.recipe: _C.Recipe | Parts | None = None
         self._left = 1  # a pipeline that is called once needs none
         self._pause = _SOON
@@ -346,3 +349,16 @@ class Book:
             self.recipe = pipeline._recipe()
             # Pipelines that change all the time, or have no recipe, are tried ever more rarely.
             self._left, self._pause = self._pause, min(2 * self._pause, _LATE)
+
+    def drawing(self, call: Call) -> Call:
+        """Return the same call for draws before pixels, as in batches."""
+        if self._call is not call:
+            self._call, self._drawing = call, call.like(tape=Drawing())
+        drawing: Call = self._drawing
+        return drawing
+
+    def of_many(self, pipeline: Any, count: int) -> _C.Recipe | None:
+        """Return the recipe for so many images, or None. Two are enough to make one at once."""
+        self._left -= count - 1
+        self.renew(pipeline)
+        return self.recipe if isinstance(self.recipe, _C.Recipe) else None

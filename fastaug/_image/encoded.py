@@ -191,6 +191,11 @@ class Encoded:
         return pillow.open_image(whole, self.filename, native, load=load, colorspace=self.colorspace)
 
     @property
+    def is_plain(self) -> bool:
+        """True if the file is opened without other tables and colours, and converted once at most."""
+        return self._tables is None and self.colorspace is None and len(self.modes) < 2
+
+    @property
     def header(self) -> Header:
         """Read the header, and check Pillow's limit on the number of pixels."""
         if self._header is None:

@@ -78,6 +78,11 @@ def saved(path: str) -> _C.ScanIndex | None:
     return None
 
 
+def is_indexed(folder: str) -> bool:
+    """Return True if a folder has indexes."""
+    return _saved_in(folder) is not None
+
+
 def forget() -> None:
     _saved_in.cache_clear()
 

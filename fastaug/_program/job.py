@@ -19,6 +19,8 @@ Run = Callable[[Sequence[tuple[bytes, _C.Source, _C.Target]], int], None]
 #: The native core's number of each dtype, and the bytes of a sample.
 DTYPES = {getattr(torch, name): (number, getattr(torch, name).itemsize) for name, number in _C.DTYPES.items()}
 
+_BY_NUMBER = {number: dtype for dtype, (number, _) in DTYPES.items()}
+
 _empty = torch.empty
 _cpu = torch.device("cpu")
 _uint8 = torch.uint8
@@ -42,6 +44,12 @@ class Job:
     flat: bool = False
     #: A CHW tensor is a view of HWC memory.
     interleaved: bool = False
+
+    @classmethod
+    def of_form(cls, size: tuple[int, int, int], dtype: int, interleaved: bool) -> Job:
+        """Return a job for the form of its result alone, a tensor of that size and number of a dtype."""
+        nothing: Any = None
+        return cls(b"", nothing, TENSOR, size, dtype=_BY_NUMBER[dtype], interleaved=interleaved)
 
     def execute(self, run: Run = _C.run, rewrites: int = _C.EXACT) -> Any:
         memory, target = self.allocate()

@@ -72,6 +72,9 @@ class SlotGroup(Slots):
 class ViewsBatch(Batch):
     _slots: SlotGroup | None
 
+    def recipe(self) -> None:
+        return None
+
     def _slots_like(self, job: Any) -> Slots | None:
         if set(job.values) != set(self._pipeline._program.outputs):  # type: ignore[attr-defined]
             return None

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import default_collate, default_convert
 
-from fastaug._batch.batch import Drawing, Task, located
+from fastaug._batch.batch import Task, located
 from fastaug._batch.sources import Ahead
 from fastaug._batch.threads import Crew
+from fastaug._draft.call import Drawing
 from fastaug._draft.draws import draws_from
 from fastaug.data._load.sources import Folder
 from fastaug.data._load.streams import Stream

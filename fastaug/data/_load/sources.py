@@ -11,9 +11,8 @@ from typing import Any
 
 from torch.utils.data import Subset
 
-from fastaug._batch.batch import Drawing
 from fastaug._batch.methods import BatchPipeline
-from fastaug._draft.call import Call
+from fastaug._draft.call import Call, Drawing
 from fastaug._draft.draft import Draft
 from fastaug._draft.generators import untouched
 from fastaug._draft.known import unknown

@@ -1,0 +1,153 @@
+"""Images in a row of a batch, for which the core draws, and which threads process, in a few calls for all of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from fastaug import _C
+from fastaug._batch.batch import Batch, Outcome
+from fastaug._batch.sources import Ahead
+from fastaug._batch.threads import Crew
+from fastaug._image import indexes
+from fastaug._image.lazy import LazyImage
+from fastaug._program.job import Job
+
+# Images in a row that the core has handed back to Python, after which it is not asked for the others.
+_REFUSED = 8
+
+# Files that are read ahead for Python.
+_READ = 8
+
+
+class Opening(NamedTuple):
+    """The way in which encoded images are opened."""
+
+    #: Returns the handle of a path or bytes.
+    handle: Callable[[Any], Any]
+    mode: str | None
+    exif: bool
+
+    @classmethod
+    def of(cls, handle: Callable[[Any], Any]) -> Opening | None:
+        """Return that of a function that makes handles, or None if only these can open images."""
+        example = handle("")
+        plain = type(example) is LazyImage and example.is_plain
+        return cls(handle, example.modes[0] if example.modes else None, example.exif) if plain else None
+
+
+def _unopened(source: Any) -> Any:
+    raise TypeError(f"source should be an image, got {type(source)}")
+
+
+#: That of images of which none is encoded.
+NOTHING_ENCODED = Opening(_unopened, None, False)
+
+
+class Flight:
+    """Images in a row of a batch.
+
+    Threads read files meanwhile. The core draws for each image that it can do, and :class:`Batch` for the others. Jobs
+    that lie side by side are one entry of the crew.
+    """
+
+    def __init__(self, batch: Batch, recipe: _C.Recipe, opening: Opening, crew: Crew, items: Sequence[Any]) -> None:
+        self._batch = batch
+        self._crew = crew
+        self._items = items
+        self._opening = opening
+        self._first = 0  # number of the first image in its batch
+        self._outcomes: dict[int, Outcome] = {}
+        self._pushed: set[int] = set()  # numbers of images that began an entry that is not done
+        self._complete = False
+        self._native = _C.Flight(recipe, batch.transforms, *opening)
+        works = self._native.begin(items, indexes)
+        self._reading: int | None = None
+        if works is not None:
+            self._reading = crew.push(_nothing, works, urgent=True, label="read")
+            crew.start()
+
+    def add(self, add: Callable[[int, Any, Any, Exception | None], object]) -> None:
+        """Draw for all images, in order, and let the threads do the rest.
+
+        Args:
+            add: called with the number, the item, the image and the error of each image that is Python's.
+
+        Raises:
+            ValueError: the first result does not fit. The draws are made.
+        """
+        if self._reading is not None:
+            self._crew.wait(self._reading)
+        draws = self._batch.draws
+        self._first = len(self._batch.tasks)
+        native, count = self._native, len(self._items)
+        numbers: deque[int] = deque()
+        ahead: Any = None
+        number = refused = 0
+        while number < count:
+            end = number if refused == _REFUSED else native.draw(number, draws)
+            if end > number:
+                self._push(number, end)
+                refused = 0
+            if end < count:
+                if ahead is None:
+                    numbers.extend(native.others(end))
+                    ahead = self._ahead(numbers)
+                if not numbers or numbers[0] != end:
+                    others = self._ahead([end])  # its header alone did not show it
+                else:
+                    numbers.popleft()
+                    others = ahead
+                add(end, *next(others))
+                refused = min(refused + 1, _REFUSED)
+            number = end + 1
+        self._batch.drawing += native.seconds()
+        self._complete = True
+        self._land()
+
+    def _ahead(self, numbers: Sequence[int]) -> Ahead:
+        return Ahead([self._items[number] for number in numbers], self._opening.handle, self._crew, _READ)
+
+    def _push(self, number: int, end: int) -> None:
+        batch, native = self._batch, self._native
+        start = self._first + number
+        form = native.form(number)
+        job = None if form is None else Job.of_form(*form)
+        slots = batch.slots_for(start, job)
+        if slots is not None and job is not None and slots.fits(job):
+            native.place(slots.target(self._first, job), slots.step)
+        outcomes = {k: Outcome(self._first + k, self._items[k]) for k in range(number, end)}
+        self._outcomes.update(outcomes)
+        batch.flown(list(outcomes.values()))
+        self._pushed.add(start)
+
+        mend = partial(native.mend, number, end)
+
+        def land() -> None:
+            mend()  # an interrupt may have come before it
+            self._pushed.discard(start)
+            batch.landed(start)
+            self._land()
+
+        self._crew.push(mend, native.jobs(number, end), then=land)
+
+    def _land(self) -> None:
+        """Take over the results once all images are done."""
+        if not self._complete or self._pushed:
+            return
+        outcomes, self._outcomes = self._outcomes, {}
+        for number, result in self._native.results() if outcomes else ():
+            outcome = outcomes[number]
+            outcome.done = True
+            if isinstance(result, Exception):
+                outcome.error = result
+            elif result is None:
+                outcome.placed = True
+            else:
+                outcome.result = result
+
+
+def _nothing() -> None:
+    """The work of an entry that cannot fail."""
