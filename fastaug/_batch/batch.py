@@ -214,12 +214,12 @@ class Batch:
             raise ValueError("the first result does not fit")
         return self._slots
 
-    def flown(self, outcomes: list[Any]) -> None:
+    def add_together(self, outcomes: list[Any]) -> None:
         """Add the next images, for which the core has drawn in one call, and which are entries of the crew together."""
         self._open.add(len(self.tasks))
         self.tasks += outcomes
 
-    def landed(self, number: int) -> None:
+    def done_together(self, number: int) -> None:
         """Called when the images that were added with image `number` are done."""
         self._open.discard(number)
 

@@ -153,6 +153,9 @@ class DeviceBatch(Batch):
         self._copying: deque[Event] = deque()
         self._moved: set[int] = set()
 
+    def recipe(self) -> None:
+        return None
+
     def add(self, crew: Crew, item: Any, image: Any, error: Exception | None) -> int | None:
         task = self._drawn(item, image, error)
         if task.error is not None or task.done:

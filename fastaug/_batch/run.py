@@ -13,7 +13,7 @@ import torch
 from PIL import Image
 
 from fastaug._batch.batch import Task, located, stacked
-from fastaug._batch.flight import NOTHING_ENCODED, Flight, Opening
+from fastaug._batch.together import NOTHING_ENCODED, Opening, Together
 from fastaug._batch.sources import Ahead, as_images, common_device, is_on_device, refuse_single
 from fastaug._batch.threads import GOING, Crew, threads_for
 from fastaug._draft.call import Call
@@ -34,7 +34,7 @@ _QUEUED = 8
 _FEW, _SMALL = 8, 1 << 14
 
 # Images that the core draws for in one call.
-_FLOWN = 64
+_TOGETHER = 64
 
 # For each of several threads: the images of batch() that are read ahead, and those of map() that are begun ahead.
 _READ, _BEGUN = 4, 2
@@ -185,7 +185,7 @@ def made(
                 crew.start()
         else:
             try:
-                _fly(batch, recipe, opening, crew, items)
+                _draw_together(batch, recipe, opening, crew, items)
                 items = ()
             except ValueError:
                 if before is None or batch.tasks:
@@ -220,19 +220,19 @@ def made(
     return batch
 
 
-def _fly(batch: Batch, recipe: Any, opening: Opening, crew: Crew, items: Sequence[Any]) -> None:
-    """Draw for all images by flights, of which the files of the next one are read ahead."""
-    waiting: deque[Flight] = deque()
+def _draw_together(batch: Batch, recipe: Any, opening: Opening, crew: Crew, items: Sequence[Any]) -> None:
+    """Draw for all images, many of them in one call. The files for the next call are read ahead."""
+    waiting: deque[Together] = deque()
 
     def add(number: int, item: Any, image: Any, error: Exception | None) -> None:
         batch.add(crew, item, image, error)
 
-    for start in range(0, len(items), _FLOWN):
-        waiting.append(Flight(batch, recipe, opening, crew, items[start : start + _FLOWN]))
+    for start in range(0, len(items), _TOGETHER):
+        waiting.append(Together(batch, recipe, opening, crew, items[start : start + _TOGETHER]))
         if len(waiting) > 1:
             waiting.popleft().add(add)
             crew.start_for(len(items) - start)
-        while crew.queue.left() > 2 * _FLOWN:
+        while crew.queue.left() > 2 * _TOGETHER:
             crew.help()
         crew.collect()
     waiting.popleft().add(add)

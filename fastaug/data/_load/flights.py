@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from torch.utils.data import default_collate, default_convert
 
 from fastaug._batch.batch import Task, located
+from fastaug._batch.together import Opening, Together
 from fastaug._batch.sources import Ahead
 from fastaug._batch.threads import Crew
-from fastaug._draft.call import Drawing
 from fastaug._draft.draws import draws_from
 from fastaug.data._load.sources import Folder
 from fastaug.data._load.streams import Stream
@@ -134,13 +134,15 @@ class FolderFlight(Flight):
         self._known = known
         transform = folder.transform
         own = transform._call.draws.generator
-        draws = transform._call.draws if own is None else draws_from(self.stream.own(own))
-        self._call = transform._call.like(draws=draws, tape=Drawing())
+        self._call = transform._own_book().drawing(transform._call)
+        if own is not None:
+            self._call = self._call.like(draws=draws_from(self.stream.own(own)))
         self._batch = self._begun()
         self._targets: list[Any] = []
         self._errors: dict[int, Exception] = {}
         self._failed: int | None = None  # position of the first sample that failed
         self._reader: Ahead | None = None
+        self._together: Together | None = None
 
     def _begun(self) -> Batch:
         return self._folder.transform._batch_of(self._call, len(self.indices), None)
@@ -154,39 +156,61 @@ class FolderFlight(Flight):
         return max(self._batch.left, 1)
 
     def read(self) -> None:
+        handle = self._folder.handle
+        # User code between two samples may draw.
+        alone = self.stream.ordered and self._folder.target_transform is None
+        recipe: Any = self._batch.recipe() if alone else None
+        opening = None if recipe is None else Opening.of(handle)
         items = []
         for position, index in enumerate(self.indices):
-            item = None
+            item: Any = None
             try:
-                item, target = self._folder[index]
+                item, target = self._folder.entry(index)
+                if opening is None or type(item) is not str:
+                    item = handle(item)
                 self._targets.append(target)
             except Exception as error:
                 self._errors[position] = error
             items.append(item)
-        self._reader = Ahead(items, self._folder.transform._handle, self._crew, len(items))
-        self._reader.begin()
+        if opening is not None:
+            self._together = Together(self._batch, recipe, opening, self._crew, items)
+        else:
+            self._reader = Ahead(items, handle, self._crew, len(items))
+            self._reader.begin()
 
     def _launch(self) -> None:
-        assert self._reader is not None
-        draws, target_transform = self._call.draws, self._folder.target_transform
+        draws = self._call.draws
         with self._drawing():
             try:
-                for position, (item, image, error) in enumerate(self._reader):
-                    if not self.stream.ordered:
-                        draws.release()
-                        self.stream.begin_sample(self.indices[position])
-                    self._add(item, image, self._errors.get(position, error))
-                    if target_transform is not None and not self._errors:
-                        draws.release()
-                        try:
-                            self._targets[position] = target_transform(self._targets[position])
-                        except Exception as failure:
-                            self._errors[position] = failure
+                if self._together is not None:
+                    self._together.add(self._add_at)
+                else:
+                    self._add_all()
             finally:
                 draws.release()
-                error = None  # its traceback may lead to this frame, and so back to it
-        self._reader = None
+        self._reader = self._together = None
         self.drawing = self._batch.drawing
+
+    def _add_all(self) -> None:
+        assert self._reader is not None
+        draws, target_transform = self._call.draws, self._folder.target_transform
+        try:
+            for position, (item, image, error) in enumerate(self._reader):
+                if not self.stream.ordered:
+                    draws.release()
+                    self.stream.begin_sample(self.indices[position])
+                self._add_at(position, item, image, error)
+                if target_transform is not None and not self._errors:
+                    draws.release()
+                    try:
+                        self._targets[position] = target_transform(self._targets[position])
+                    except Exception as failure:
+                        self._errors[position] = failure
+        finally:
+            error = None  # its traceback may lead to this frame, and so back to it
+
+    def _add_at(self, position: int, item: Any, image: Any, error: Exception | None) -> None:
+        self._add(item, image, self._errors.get(position, error))
 
     def _drawing(self) -> AbstractContextManager[None]:
         return self.stream.in_thread() if self._known else self.stream.as_global()

@@ -37,10 +37,15 @@ class Folder:
     handle: Callable[[str], LazyImage]
 
     def __getitem__(self, index: Any) -> tuple[LazyImage, Any]:
+        path, target = self.entry(index)
+        return self.handle(path), target
+
+    def entry(self, index: Any) -> tuple[str, Any]:
+        """Return the path of an image, and its target."""
         for indices in self.subsets:
             index = indices[index]
         path, target = self.samples[index]
-        return self.handle(path), target
+        return path, target
 
     @classmethod
     def of(cls, dataset: Any) -> Folder | None:

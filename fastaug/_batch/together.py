@@ -46,7 +46,7 @@ def _unopened(source: Any) -> Any:
 NOTHING_ENCODED = Opening(_unopened, None, False)
 
 
-class Flight:
+class Together:
     """Images in a row of a batch.
 
     Threads read files meanwhile. The core draws for each image that it can do, and :class:`Batch` for the others. Jobs
@@ -105,7 +105,7 @@ class Flight:
             number = end + 1
         self._batch.drawing += native.seconds()
         self._complete = True
-        self._land()
+        self._settle()
 
     def _ahead(self, numbers: Sequence[int]) -> Ahead:
         return Ahead([self._items[number] for number in numbers], self._opening.handle, self._crew, _READ)
@@ -120,20 +120,20 @@ class Flight:
             native.place(slots.target(self._first, job), slots.step)
         outcomes = {k: Outcome(self._first + k, self._items[k]) for k in range(number, end)}
         self._outcomes.update(outcomes)
-        batch.flown(list(outcomes.values()))
+        batch.add_together(list(outcomes.values()))
         self._pushed.add(start)
 
         mend = partial(native.mend, number, end)
 
-        def land() -> None:
+        def done() -> None:
             mend()  # an interrupt may have come before it
             self._pushed.discard(start)
-            batch.landed(start)
-            self._land()
+            batch.done_together(start)
+            self._settle()
 
-        self._crew.push(mend, native.jobs(number, end), then=land)
+        self._crew.push(mend, native.jobs(number, end), then=done)
 
-    def _land(self) -> None:
+    def _settle(self) -> None:
         """Take over the results once all images are done."""
         if not self._complete or self._pushed:
             return
