@@ -32,6 +32,7 @@ struct Item {
   py::object encoded{};  // bytes, or a path
   std::string path{};
   FileBytes file{};
+  codec::Header header{};
   std::shared_ptr<codec::ScanIndex> index{};
 
   std::optional<Drafted> drafted{};  // nothing where the image is Python's
@@ -69,20 +70,29 @@ class Flight {
   }
 
   // Draws for the images from that number on, and returns the number of the first one that is Python's to draw for, or
-  // how many there are. The files have been read.
-  size_t draw(size_t first, py::handle draws) {
-    if (!std::exchange(headers_read_, true)) {
-      for (Item& item : items_) read_header(item);
+  // how many there are. The files have been read. With `seeds`, one for each image, a generator starts from these.
+  size_t draw(size_t first, py::handle draws, const std::optional<std::vector<uint64_t>>& seeds) {
+    if (!std::exchange(files_begun_, true)) {
+      for (Item& item : items_) begin_file(item);
     }
     if (first == items_.size() || !items_[first].drafted || !recipe_.takes(transforms_)) return first;
+    if (seeds) {
+      const auto form = Stream::plain_form();
+      return form ? drawn_from(*seeds, first, *form) : first;
+    }
     Stream* const stream = recipe_.draws_any() ? stream_of(draws) : nullptr;
     if (stream == nullptr) return recipe_.draws_any() || !Stream::plain() ? first : drawn(first, nullptr);
     // Keeps earlier draws.
     stream->release();
     if (!stream->acquire()) return first;
-    const size_t end = drawn(first, stream);
-    stream->release();
-    return end;
+    try {
+      const size_t end = drawn(first, stream);
+      stream->release();
+      return end;
+    } catch (py::error_already_set&) {
+      stream->forget();
+      throw;
+    }
   }
 
   // The form of result number `k`, which is drawn for: (height, width, channels), the number of its dtype, and if it is
@@ -180,7 +190,9 @@ class Flight {
           files.push_back(&item);
         } else if (PyBytes_CheckExact(image.ptr())) {
           item.encoded = py::reinterpret_borrow<py::object>(image);
-          begin_encoded(item, bytes_of(image));
+          const codec::Bytes data = bytes_of(image);
+          item.header = codec::read_header(data);
+          begin_encoded(item, data);
         } else {
           recipe_.borrow(image, item.drafted);
         }
@@ -194,46 +206,64 @@ class Flight {
     return py::cast(Works{self, files.size(), [files](size_t number, JobQueue::Seconds&) {
                             Item& item = *files[number];
                             item.file = read_file(item.path.c_str(), kAtOnce);
+                            item.header = codec::read_header({item.file.data.get(), item.file.size});
                             return true;
                           }});
   }
 
-  void read_header(Item& item) {
-    if (item.file.size == 0 || item.drafted) return;
+  void begin_file(Item& item) {
+    if (item.file.size == 0) return;
     begin_encoded(item, {item.file.data.get(), item.file.size});
     if (!item.drafted) item.file = {};
   }
 
   void begin_encoded(Item& item, codec::Bytes data) {
-    auto incoming = recipe_.handles().of_bytes(data, mode_, exif_, item.encoded, item.index);
+    auto incoming = recipe_.handles().of_bytes(data, item.header, mode_, exif_, item.encoded, item.index);
     if (incoming) recipe_.begin_encoded(std::move(*incoming), item.drafted);
   }
 
   size_t drawn(size_t first, Stream* stream) {
     const double start = now();
+    Random none;
+    Random& random = stream == nullptr ? none : stream->random;
+    const UniformForm form = stream == nullptr ? UniformForm() : stream->form;
     size_t k = first;
     for (; k < items_.size() && items_[k].drafted; ++k) {
-      Random none;
-      const uint64_t before = stream == nullptr ? 0 : stream->random.drawn();
-      Drafted& drafted = *items_[k].drafted;
-      try {
-        recipe_.draw(drafted, stream == nullptr ? none : stream->random, stream == nullptr ? UniformForm() : stream->form);
-      } catch (py::error_already_set& error) {
-        // Python comes to the same error, if it is one and not Ctrl-C.
-        drafted.draft.decline(Reason::kNumber);
-        if (!error.matches(PyExc_Exception)) {
-          rewind(stream, before);
-          throw;
-        }
-      }
-      if (!recipe_.takes(drafted)) {
-        items_[k].drafted.reset();
+      const uint64_t before = random.drawn();
+      if (!is_drawn(items_[k], random, form)) {
         rewind(stream, before);
         break;
       }
     }
     seconds_ += now() - start;
     return k;
+  }
+
+  size_t drawn_from(const std::vector<uint64_t>& seeds, size_t first, UniformForm form) {
+    const double start = now();
+    GeneratorState state;
+    size_t k = first;
+    for (; k < items_.size() && items_[k].drafted; ++k) {
+      state.start(seeds.at(k));
+      Random random(&state);
+      if (!is_drawn(items_[k], random, form)) break;
+    }
+    seconds_ += now() - start;
+    return k;
+  }
+
+  // False, and no draft any more, if the image is Python's after all.
+  bool is_drawn(Item& item, Random& random, UniformForm form) {
+    Drafted& drafted = *item.drafted;
+    try {
+      recipe_.draw(drafted, random, form);
+      if (recipe_.takes(drafted)) return true;
+    } catch (py::error_already_set& error) {
+      // Python comes to the same error, if it is one and not Ctrl-C.
+      if (!error.matches(PyExc_Exception)) throw;
+    }
+    item.drafted.reset();
+    return false;
   }
 
   // Leaves the generator after that many words since it was acquired.
@@ -295,7 +325,7 @@ class Flight {
   Target slot_{};
   ptrdiff_t step_ = 0;
   py::object held_slot_{};
-  bool headers_read_ = false;
+  bool files_begun_ = false;
   double seconds_ = 0.0;
 };
 
@@ -307,7 +337,7 @@ void register_flight(py::module_& m) {
       .def(py::init<py::object, py::object, py::object, const std::optional<std::string>&, bool>(), py::arg("recipe"),
            py::arg("transforms"), py::arg("opened"), py::arg("mode"), py::arg("exif"))
       .def("begin", &Flight::begin, py::arg("images"), py::arg("saved"))
-      .def("draw", &Flight::draw, py::arg("first"), py::arg("draws"))
+      .def("draw", &Flight::draw, py::arg("first"), py::arg("draws"), py::arg("seeds") = py::none())
       .def("form", &Flight::form, py::arg("number"))
       .def("place", &Flight::place, py::arg("slot"), py::arg("step"))
       .def("jobs", &Flight::jobs, py::arg("first"), py::arg("end"))

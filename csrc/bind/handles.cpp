@@ -41,14 +41,14 @@ Handles::Handles(const py::tuple& steps, const py::dict& settings)
 std::optional<Incoming> Handles::incoming(py::handle image) const {
   if (is_handle(image)) return of_handle(py::reinterpret_borrow<py::object>(image));
   if (reads_bytes_ && PyBytes_CheckExact(image.ptr())) {
-    return of_bytes(bytes_of(image), mode_, exif_, py::reinterpret_borrow<py::object>(image));
+    const codec::Bytes data = bytes_of(image);
+    return of_bytes(data, codec::read_header(data), mode_, exif_, py::reinterpret_borrow<py::object>(image));
   }
   return of_handle(open_(image));
 }
 
-std::optional<Incoming> Handles::of_bytes(codec::Bytes data, Mode mode, bool exif, py::object owner,
-                                          std::shared_ptr<codec::ScanIndex> index) const {
-  const codec::Header header = codec::read_header(data);
+std::optional<Incoming> Handles::of_bytes(codec::Bytes data, const codec::Header& header, Mode mode, bool exif,
+                                          py::object owner, std::shared_ptr<codec::ScanIndex> index) const {
   if (header.native && header.bits == 8) mode = decoded_mode(header, mode);
   if (!header.native || header.bits != 8 || mode == Mode::kNone) return std::nullopt;
   // Pillow warns of images of more pixels than that, or refuses them.

@@ -367,6 +367,15 @@ std::optional<std::vector<float>> as_weights(py::handle value) {
   return weights;
 }
 
+// fastaug.data.sample_seed of each index.
+std::vector<uint64_t> sample_seeds(uint64_t seed, uint64_t epoch, const std::vector<uint64_t>& indices) {
+  const uint64_t run = mixed(mixed(seed) ^ epoch);
+  std::vector<uint64_t> seeds;
+  seeds.reserve(indices.size());
+  for (const uint64_t index : indices) seeds.push_back(mixed(run ^ index) >> 1);
+  return seeds;
+}
+
 Stream* stream_of(py::handle draws) { return Draws::in(draws.ptr()).stream(); }
 
 void release(py::handle draws) { Draws::in(draws.ptr()).release(); }
@@ -376,6 +385,7 @@ void register_random(py::module_& m) {
   main_thread = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
   pthread_atfork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });
   m.def("draw_from", draw_from, py::arg("draws"));
+  m.def("sample_seeds", sample_seeds, py::arg("seed"), py::arg("epoch"), py::arg("indices"));
   // The stub is generated from these signatures.
   static PyMethodDef methods[] = {
       without_arguments("rand", "rand(self) -> float", draw<&Draws::rand>),

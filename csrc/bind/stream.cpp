@@ -211,6 +211,8 @@ std::shared_ptr<Stream> Stream::of(const py::object& generator) {
 
 bool Stream::plain() { return Torch::get().plain(); }
 
+std::optional<UniformForm> Stream::plain_form() { return plain() ? torch_form() : std::nullopt; }
+
 void Stream::look_up_torch() { Torch::get(); }
 
 void Stream::survive_forks() {
@@ -225,10 +227,9 @@ void Stream::survive_forks() {
 }
 
 bool Stream::acquire() {
-  const Torch& torch = Torch::get();
-  if (!torch.plain()) return false;
-  const auto rounding = torch_form();
+  const auto rounding = plain_form();
   if (!rounding) return false;
+  const Torch& torch = Torch::get();
   // Two threads never wait for what the other holds.
   if (current != nullptr) current->release();
   std::unique_lock lock(mutex_, std::try_to_lock);

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "draw/random.h"
 
@@ -25,6 +26,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // True if torch would now draw plain float32 on the CPU, by its own functions, and nobody watches its calls.
   static bool plain();
+
+  // How it would round them; nothing where only torch draws as torch does.
+  static std::optional<UniformForm> plain_form();
 
   // To be called before users can put functions of theirs in the place of torch's.
   static void look_up_torch();

@@ -1,5 +1,6 @@
 #include "draw/random.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -35,10 +36,29 @@ struct Rectangle {
 
 }  // namespace
 
+uint64_t mixed(uint64_t state) {
+  state += 0x9e3779b97f4a7c15u;
+  state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
+  state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
+  return state ^ (state >> 31);
+}
+
 bool GeneratorState::valid() const {
   // `next` may be anything when the words are about to be made anew.
   return seeded == 1 && left >= 1 && left <= kGeneratorWords &&
          (left == 1 || next <= static_cast<uint64_t>(kGeneratorWords + 1 - left));
+}
+
+void GeneratorState::start(uint64_t from) {
+  seed = from;
+  left = seeded = 1;
+  next = 0;
+  words[0] = static_cast<uint32_t>(from);
+  for (uint32_t k = 1; k < kGeneratorWords; ++k) {
+    const auto last = static_cast<uint32_t>(words[k - 1]);
+    words[k] = 1812433253u * (last ^ (last >> 30)) + k;
+  }
+  std::ranges::fill(normals, uint8_t{0});
 }
 
 void Random::twist() {

@@ -20,8 +20,15 @@ struct GeneratorState {
   uint8_t normals[40];
 
   bool valid() const;
+
+  // Starts as torch.Generator.manual_seed() does.
+  void start(uint64_t from);
 };
 static_assert(sizeof(GeneratorState) == 5056);
+
+// A step of splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014; the multipliers
+// are Stafford's Mix13).
+uint64_t mixed(uint64_t state);
 
 // How torch rounds a uniform draw: this differs between its builds, and with the machine.
 struct UniformForm {

@@ -66,10 +66,10 @@ class Draws:
         except StopIteration:
             raise ValueError(f"seeds should be one for each image, got {self._count}") from None
         self._count += 1
-        return self._seeded(seed)
+        return self.from_seed(seed)
 
     @contextlib.contextmanager
-    def _seeded(self, seed: int) -> Iterator[None]:
+    def from_seed(self, seed: int) -> Iterator[None]:
         draws = self.call.draws
         self._generators.seed(seed)
         with self._generators.in_thread() if self._known else untouched(seed=seed):
@@ -161,7 +161,8 @@ def made(
 ) -> Batch:
     """Return the batch of these images, all done, or raise the error of the first that failed."""
     threads = min(threads_for(num_threads), len(items))
-    draws = Draws(pipeline, pipeline._own_book().drawing(pipeline._call), as_seeds(seeds, len(items)))
+    numbers = as_seeds(seeds, len(items))
+    draws = Draws(pipeline, pipeline._own_book().drawing(pipeline._call), numbers)
     call = draws.call
     slots = None if out is None else pipeline._slots_of(out, len(items), None if device is None else device.device)
     batch: Batch
@@ -175,7 +176,7 @@ def made(
     checked = out is not None or device is not None
     before = states_of(own) if checked and seeds is None else None
     crew = Crew(threads, "fastaug-batch")
-    recipe = batch.recipe() if device is None and seeds is None else None
+    recipe = batch.recipe() if numbers is None or are_plain(numbers) else None
     opening = NOTHING_ENCODED
     if recipe is not None and any(type(item) in (bytes, str) for item in items):
         opening = Opening.of(pipeline._handle)
@@ -185,7 +186,7 @@ def made(
                 crew.start()
         else:
             try:
-                _draw_together(batch, recipe, opening, crew, items)
+                _draw_together(batch, recipe, opening, crew, items, draws, numbers)
                 items = ()
             except ValueError:
                 if before is None or batch.tasks:
@@ -220,23 +221,44 @@ def made(
     return batch
 
 
-def _draw_together(batch: Batch, recipe: Any, opening: Opening, crew: Crew, items: Sequence[Any]) -> None:
+def _draw_together(
+    batch: Batch,
+    recipe: Any,
+    opening: Opening,
+    crew: Crew,
+    items: Sequence[Any],
+    draws: Draws,
+    seeds: list[int] | None,
+) -> None:
     """Draw for all images, many of them in one call. The files for the next call are read ahead."""
-    waiting: deque[Together] = deque()
+    waiting: deque[tuple[Together, list[int] | None]] = deque()
 
-    def add(number: int, item: Any, image: Any, error: Exception | None) -> None:
-        batch.add(crew, item, image, error)
+    def add() -> None:
+        together, own = waiting.popleft()
+
+        def add_one(number: int, item: Any, image: Any, error: Exception | None) -> None:
+            with draws.next() if own is None else draws.from_seed(own[number]):
+                batch.add(crew, item, image, error)
+
+        together.add(add_one)
 
     for start in range(0, len(items), _TOGETHER):
-        waiting.append(Together(batch, recipe, opening, crew, items[start : start + _TOGETHER]))
+        several = slice(start, start + _TOGETHER)
+        own = None if seeds is None else seeds[several]
+        waiting.append((Together(batch, recipe, opening, crew, items[several], own), own))
         if len(waiting) > 1:
-            waiting.popleft().add(add)
+            add()
             crew.start_for(len(items) - start)
         while crew.queue.left() > 2 * _TOGETHER:
             crew.help()
         crew.collect()
-    waiting.popleft().add(add)
+    add()
     crew.start_for(len(items) - start)
+
+
+def are_plain(seeds: list[int]) -> bool:
+    """Return whether the core starts a generator from each of these seeds as torch does."""
+    return all(type(seed) is int and 0 <= seed < 2**63 for seed in seeds)
 
 
 class Mapped(Iterator[Any]):

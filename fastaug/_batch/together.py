@@ -53,7 +53,16 @@ class Together:
     that lie side by side are one entry of the crew.
     """
 
-    def __init__(self, batch: Batch, recipe: _C.Recipe, opening: Opening, crew: Crew, items: Sequence[Any]) -> None:
+    def __init__(
+        self,
+        batch: Batch,
+        recipe: _C.Recipe,
+        opening: Opening,
+        crew: Crew,
+        items: Sequence[Any],
+        seeds: list[int] | None = None,
+    ) -> None:
+        self._seeds = seeds  # one for each image
         self._batch = batch
         self._crew = crew
         self._items = items
@@ -87,7 +96,7 @@ class Together:
         ahead: Any = None
         number = refused = 0
         while number < count:
-            end = number if refused == _REFUSED else native.draw(number, draws)
+            end = number if refused == _REFUSED else native.draw(number, draws, self._seeds)
             if end > number:
                 self._push(number, end)
                 refused = 0

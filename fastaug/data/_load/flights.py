@@ -158,7 +158,8 @@ class FolderFlight(Flight):
     def read(self) -> None:
         handle = self._folder.handle
         # User code between two samples may draw.
-        alone = self.stream.ordered and self._folder.target_transform is None
+        seeds = self.stream.seeds(self.indices)
+        alone = (self.stream.ordered or seeds is not None) and self._folder.target_transform is None
         recipe: Any = self._batch.recipe() if alone else None
         opening = None if recipe is None else Opening.of(handle)
         items = []
@@ -173,7 +174,7 @@ class FolderFlight(Flight):
                 self._errors[position] = error
             items.append(item)
         if opening is not None:
-            self._together = Together(self._batch, recipe, opening, self._crew, items)
+            self._together = Together(self._batch, recipe, opening, self._crew, items, seeds)
         else:
             self._reader = Ahead(items, handle, self._crew, len(items))
             self._reader.begin()
@@ -196,9 +197,6 @@ class FolderFlight(Flight):
         draws, target_transform = self._call.draws, self._folder.target_transform
         try:
             for position, (item, image, error) in enumerate(self._reader):
-                if not self.stream.ordered:
-                    draws.release()
-                    self.stream.begin_sample(self.indices[position])
                 self._add_at(position, item, image, error)
                 if target_transform is not None and not self._errors:
                     draws.release()
@@ -210,6 +208,9 @@ class FolderFlight(Flight):
             error = None  # its traceback may lead to this frame, and so back to it
 
     def _add_at(self, position: int, item: Any, image: Any, error: Exception | None) -> None:
+        if not self.stream.ordered:
+            self._call.draws.release()
+            self.stream.begin_sample(self.indices[position])
         self._add(item, image, self._errors.get(position, error))
 
     def _drawing(self) -> AbstractContextManager[None]:

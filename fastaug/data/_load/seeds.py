@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from fastaug import _C
 from fastaug._program.integers import integer
 
 _WORD = (1 << 64) - 1
 
 #: The index for the collation of the first batch of an epoch. Those of later batches follow.
 COLLATION = 1 << 63
-
-# The increment and the multipliers of splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
-# generators", 2014; the multipliers are Stafford's Mix13).
-_INCREMENT = 0x9E3779B97F4A7C15
-_FIRST = 0xBF58476D1CE4E5B9
-_SECOND = 0x94D049BB133111EB
-
 
 def sample_seed(seed: int, epoch: int, index: int) -> int:
     """Return a seed for ``torch.manual_seed`` from the seed of a run, an epoch and the index of a sample.
@@ -47,16 +41,8 @@ def sample_seed(seed: int, epoch: int, index: int) -> int:
         >>> sample_seed(0, 0, 0), sample_seed(0, 0, 1)
         (1279368494785126216, 1700482428262628912)
     """
-    state = _step(word("seed", seed))
-    state = _step(state ^ word("epoch", epoch))
-    return _step(state ^ word("index", index)) >> 1
-
-
-def _step(state: int) -> int:
-    state = (state + _INCREMENT) & _WORD
-    state = ((state ^ (state >> 30)) * _FIRST) & _WORD
-    state = ((state ^ (state >> 27)) * _SECOND) & _WORD
-    return state ^ (state >> 31)
+    seeds = _C.sample_seeds(word("seed", seed), word("epoch", epoch), [word("index", index)])
+    return seeds[0]
 
 
 def word(name: str, value: Any) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch.utils.data._utils.worker import _generate_state
 
+from fastaug import _C
 from fastaug._draft.generators import Generators, get_states, seed_all, set_states, untouched
 from fastaug.data._load.seeds import COLLATION, sample_seed
 
@@ -35,6 +36,10 @@ class Stream:
 
     def begin_sample(self, index: Any) -> None:
         """Called in one of the contexts before the draws for a sample."""
+
+    def seeds(self, indices: Sequence[Any]) -> list[int] | None:
+        """Return the seeds of samples that each begin with one, if they do and their indices are plain."""
+        return None
 
     def begin_collation(self, batch: int) -> None:
         """Called in `as_global` before the draws for the collation of the batch of that number."""
@@ -114,6 +119,11 @@ class SampleStream(Stream):
         else:
             self._own.seed(seed)
             self._owned.manual_seed(seed)
+
+    def seeds(self, indices: Sequence[Any]) -> list[int] | None:
+        if not all(type(index) is int and index >= 0 for index in indices):
+            return None
+        return _C.sample_seeds(self._seed, self._epoch, indices)
 
     def begin_collation(self, batch: int) -> None:
         self.begin_sample(COLLATION + batch)
