@@ -2,12 +2,14 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -27,7 +29,15 @@ namespace {
 // Larger files are read only up to the end of their image, which is Python's to do.
 constexpr uint64_t kAtOnce = 16 << 20;
 
+// One result of an image.
+struct OneResult {
+  std::optional<Drafted> drafted{};
+  Output output{};
+};
+
 struct Item {
+  explicit Item(size_t count) : views(count) {}
+
   // Of an image that is not in memory.
   py::object encoded{};  // bytes, or a path
   std::string path{};
@@ -35,12 +45,23 @@ struct Item {
   codec::Header header{};
   std::shared_ptr<codec::ScanIndex> index{};
 
-  std::optional<Drafted> drafted{};  // nothing where the image is Python's
+  std::vector<OneResult> views;
+  bool is_own = false;  // not Python's
   Source source{};
-  Output output{};
   bool placed = false;
   std::exception_ptr failure{};
   py::object error{};
+};
+
+// A recipe, and the transforms that it is of.
+struct Route {
+  py::object held, transforms;
+  Recipe& recipe;
+};
+
+struct Slot {
+  Target first{};
+  ptrdiff_t step = 0;  // bytes from one to the next
 };
 
 // The error that Python is in the middle of raising, if it is not one like Ctrl-C, which is thrown.
@@ -54,17 +75,18 @@ py::object caught() {
 
 class Flight {
  public:
-  // `opened` makes the handle of an encoded image. The core opens it by itself, converts it to the `mode`, if that is
-  // not None, and turns it by its Exif orientation if `exif`; unless it is no `native` of these handles.
-  Flight(py::object recipe, py::object transforms, py::object opened, const std::optional<std::string>& mode, bool exif)
-      : held_(std::move(recipe)),
-        recipe_(recipe_of(held_)),
-        transforms_(std::move(transforms)),
-        opened_(std::move(opened)),
-        mode_(mode ? mode_of(*mode) : Mode::kNone),
-        exif_(exif) {}
+  // Of pairs of a recipe and its transforms, one for each view of an image. `opened` makes the handle of an encoded
+  // image. The core opens it by itself, converts it to the `mode`, if that is not None, and turns it by its Exif
+  // orientation if `exif`.
+  Flight(const py::sequence& recipes, py::object opened, const std::optional<std::string>& mode, bool exif)
+      : opened_(std::move(opened)), mode_(mode ? mode_of(*mode) : Mode::kNone), exif_(exif) {
+    for (const py::handle one : recipes) {
+      const auto pair = one.cast<py::tuple>();
+      routes_.push_back({pair[0], pair[1], recipe_of(pair[0])});
+    }
+  }
 
-  // Borrows the images, and notes the files that are to be read first, with the indexes that are saved for them.
+  // Borrows the images, and returns the works that read files, with the indexes that are `saved` for them, or None.
   static py::object begin(const py::object& self, const py::sequence& images, const py::object& saved) {
     return self.cast<Flight&>().begun(self, images, saved);
   }
@@ -75,13 +97,14 @@ class Flight {
     if (!std::exchange(files_begun_, true)) {
       for (Item& item : items_) begin_file(item);
     }
-    if (first == items_.size() || !items_[first].drafted || !recipe_.takes(transforms_)) return first;
+    if (first == items_.size() || !items_[first].is_own || !holds()) return first;
     if (seeds) {
       const auto form = Stream::plain_form();
       return form ? drawn_from(*seeds, first, *form) : first;
     }
-    Stream* const stream = recipe_.draws_any() ? stream_of(draws) : nullptr;
-    if (stream == nullptr) return recipe_.draws_any() || !Stream::plain() ? first : drawn(first, nullptr);
+    const bool draws_any = std::ranges::any_of(routes_, [](const Route& route) { return route.recipe.draws_any(); });
+    Stream* const stream = draws_any ? stream_of(draws) : nullptr;
+    if (stream == nullptr) return draws_any || !Stream::plain() ? first : drawn(first, nullptr);
     // Keeps earlier draws.
     stream->release();
     if (!stream->acquire()) return first;
@@ -95,21 +118,29 @@ class Flight {
     }
   }
 
-  // The form of result number `k`, which is drawn for: (height, width, channels), the number of its dtype, and if it is
-  // interleaved. None if it is not a tensor alone.
-  py::object form(size_t k) const {
-    const Drafted& drafted = *items_.at(k).drafted;
-    if (!drafted.draft.is_tensor() || drafted.sample) return py::none();
-    const Draft& draft = drafted.draft;
-    return py::make_tuple(py::make_tuple(draft.height(), draft.width(), draft.channels()),
-                          static_cast<int>(recipe_.dtype_of(draft)), recipe_.interleaved(draft));
+  // The forms of the results of image `k`, which is drawn for: of each (height, width, channels), the number of its
+  // dtype, and if it is interleaved. None if one is not a tensor alone.
+  py::object forms(size_t k) const {
+    py::list all;
+    for (size_t v = 0; v < routes_.size(); ++v) {
+      const Drafted& drafted = *items_.at(k).views[v].drafted;
+      const Draft& draft = drafted.draft;
+      if (!draft.is_tensor() || drafted.sample) return py::none();
+      all.append(py::make_tuple(py::make_tuple(draft.height(), draft.width(), draft.channels()),
+                                static_cast<int>(routes_[v].recipe.dtype_of(draft)),
+                                routes_[v].recipe.interleaved(draft)));
+    }
+    return all;
   }
 
-  // Results of that form lie at a target and so many bytes after it for each image.
-  void place(py::object slot, ptrdiff_t step) {
-    slot_ = slot.cast<const Sink&>().target;
-    step_ = step;
-    held_slot_ = std::move(slot);
+  // Results of such forms lie at a target of each, and so many bytes after it for each image.
+  void place(const py::sequence& slots) {
+    slots_.clear();
+    for (const py::handle one : slots) {
+      const auto pair = one.cast<py::tuple>();
+      slots_.push_back({pair[0].cast<const Sink&>().target, pair[1].cast<ptrdiff_t>()});
+    }
+    held_slots_ = slots;
   }
 
   // The jobs of images from `first` to `end`, which are drawn for.
@@ -120,7 +151,8 @@ class Flight {
             [&flight, first](size_t number, JobQueue::Seconds& seconds) { return flight.run(first + number, seconds); }};
   }
 
-  // Does again what failed of the images from `first` to `end`, with Pillow's pixels where the core does not decode, or keeps its error.
+  // Does again what failed of the images from `first` to `end`, with Pillow's pixels where the core does not decode, or
+  // keeps its error.
   void mend(size_t first, size_t end) {
     for (size_t k = first; k < end; ++k) {
       Item& item = items_.at(k);
@@ -139,23 +171,27 @@ class Flight {
   std::vector<size_t> others(size_t first) const {
     std::vector<size_t> numbers;
     for (size_t k = first; k < items_.size(); ++k) {
-      if (!items_[k].drafted) numbers.push_back(k);
+      if (!items_[k].is_own) numbers.push_back(k);
     }
     return numbers;
   }
 
-  // Of each image that is done here, its number with the result, the error, or None where the result is in its slot.
-  // Frees all memory.
+  // Of each image that is done here, its number with the list of results, the error, or None where the results are in
+  // their slots. Frees all memory.
   py::list results() {
     py::list all;
     for (size_t k = 0; k < items_.size(); ++k) {
       Item& item = items_[k];
-      if (!item.drafted) continue;
+      if (!item.is_own) continue;
       py::object result = py::none();
       if (item.error) {
         result = item.error;
       } else if (!item.placed) {
-        result = recipe_.delivered(*item.drafted, item.output);
+        py::list several;
+        for (size_t v = 0; v < routes_.size(); ++v) {
+          several.append(routes_[v].recipe.delivered(*item.views[v].drafted, item.views[v].output));
+        }
+        result = several;
       }
       all.append(py::make_tuple(k, result));
     }
@@ -166,40 +202,43 @@ class Flight {
   double seconds() const { return seconds_; }
 
  private:
+  bool holds() {
+    return std::ranges::all_of(routes_, [](Route& route) { return route.recipe.takes(route.transforms); });
+  }
+
   py::object begun(const py::object& self, const py::sequence& images, const py::object& saved) {
     std::vector<Item*> files;
     std::string folder;
     bool is_indexed = false;
-    const bool reads = recipe_.takes(transforms_);
+    const bool own = holds();
     for (const py::handle image : images) {
-      Item& item = items_.emplace_back();
-      if (!reads) continue;
+      Item& item = items_.emplace_back(routes_.size());
+      if (!own) continue;
       try {
         if (PyUnicode_CheckExact(image.ptr())) {
-          if (!can_read_files()) continue;
           item.path = image.cast<std::string>();
-          if (item.path.find('\0') != std::string::npos) continue;
+          if (!can_read_files() || item.path.find('\0') != std::string::npos) continue;
           item.encoded = py::reinterpret_borrow<py::object>(image);
           const size_t end = item.path.rfind('/');
-          const std::string own = item.path.substr(0, end == std::string::npos ? 0 : end);
-          if (files.empty() || own != folder) {
-            folder = own;
+          const std::string at = item.path.substr(0, end == std::string::npos ? 0 : end);
+          if (files.empty() || at != folder) {
+            folder = at;
             is_indexed = saved.attr("is_indexed")(folder).cast<bool>();
           }
           if (is_indexed) item.index = saved.attr("saved")(image).cast<std::shared_ptr<codec::ScanIndex>>();
           files.push_back(&item);
         } else if (PyBytes_CheckExact(image.ptr())) {
-          item.encoded = py::reinterpret_borrow<py::object>(image);
           const codec::Bytes data = bytes_of(image);
+          item.encoded = py::reinterpret_borrow<py::object>(image);
           item.header = codec::read_header(data);
           begin_encoded(item, data);
         } else {
-          recipe_.borrow(image, item.drafted);
+          borrow(item, image);
         }
       } catch (py::error_already_set& error) {
         // Python comes to the same error.
         if (!error.matches(PyExc_Exception)) throw;
-        item.drafted.reset();
+        item.is_own = false;
       }
     }
     if (files.empty()) return py::none();
@@ -214,12 +253,28 @@ class Flight {
   void begin_file(Item& item) {
     if (item.file.size == 0) return;
     begin_encoded(item, {item.file.data.get(), item.file.size});
-    if (!item.drafted) item.file = {};
+    if (!item.is_own) item.file = {};
   }
 
   void begin_encoded(Item& item, codec::Bytes data) {
-    auto incoming = recipe_.handles().of_bytes(data, item.header, mode_, exif_, item.encoded, item.index);
-    if (incoming) recipe_.begin_encoded(std::move(*incoming), item.drafted);
+    const auto incoming =
+        routes_[0].recipe.handles().of_bytes(data, item.header, mode_, exif_, item.encoded, item.index);
+    if (incoming) begin_views(item, *incoming, 0);
+  }
+
+  void borrow(Item& item, py::handle image) {
+    std::optional<Drafted>& first = item.views[0].drafted;
+    routes_[0].recipe.borrow(image, first);
+    // A sample has one view.
+    if (!first || (first->sample && routes_.size() > 1)) return;
+    item.is_own = true;
+    if (routes_.size() > 1) begin_views(item, first->image, 1);
+  }
+
+  // Begins the drafts of the views from `v` on.
+  void begin_views(Item& item, const Incoming& incoming, size_t v) {
+    for (; v < routes_.size(); ++v) routes_[v].recipe.begin(incoming, std::nullopt, item.views[v].drafted);
+    item.is_own = std::ranges::all_of(item.views, [](const OneResult& view) { return view.drafted.has_value(); });
   }
 
   size_t drawn(size_t first, Stream* stream) {
@@ -228,7 +283,7 @@ class Flight {
     Random& random = stream == nullptr ? none : stream->random;
     const UniformForm form = stream == nullptr ? UniformForm() : stream->form;
     size_t k = first;
-    for (; k < items_.size() && items_[k].drafted; ++k) {
+    for (; k < items_.size() && items_[k].is_own; ++k) {
       const uint64_t before = random.drawn();
       if (!is_drawn(items_[k], random, form)) {
         rewind(stream, before);
@@ -243,7 +298,7 @@ class Flight {
     const double start = now();
     GeneratorState state;
     size_t k = first;
-    for (; k < items_.size() && items_[k].drafted; ++k) {
+    for (; k < items_.size() && items_[k].is_own; ++k) {
       state.start(seeds.at(k));
       Random random(&state);
       if (!is_drawn(items_[k], random, form)) break;
@@ -252,18 +307,20 @@ class Flight {
     return k;
   }
 
-  // False, and no draft any more, if the image is Python's after all.
+  // False if the image is Python's after all.
   bool is_drawn(Item& item, Random& random, UniformForm form) {
-    Drafted& drafted = *item.drafted;
     try {
-      recipe_.draw(drafted, random, form);
-      if (recipe_.takes(drafted)) return true;
+      for (size_t v = 0; v < routes_.size(); ++v) {
+        Drafted& drafted = *item.views[v].drafted;
+        routes_[v].recipe.draw(drafted, random, form);
+        if (!routes_[v].recipe.takes(drafted)) return item.is_own = false;
+      }
+      return true;
     } catch (py::error_already_set& error) {
       // Python comes to the same error, if it is one and not Ctrl-C.
       if (!error.matches(PyExc_Exception)) throw;
+      return item.is_own = false;
     }
-    item.drafted.reset();
-    return false;
   }
 
   // Leaves the generator after that many words since it was acquired.
@@ -275,25 +332,37 @@ class Flight {
 
   void allocate(size_t k) {
     Item& item = items_[k];
-    const Drafted& drafted = *item.drafted;
-    const Draft& draft = drafted.draft;
-    const bool fits = held_slot_ && draft.is_tensor() && !drafted.sample && recipe_.dtype_of(draft) == slot_.dtype &&
-                      draft.shape == Shape{slot_.height, slot_.width, slot_.channels};
-    if (fits) {
-      item.placed = true;
-      item.output.target = slot_;
-      item.output.target.data = static_cast<uint8_t*>(slot_.data) + static_cast<ptrdiff_t>(k) * step_;
-    } else {
-      item.output = recipe_.output_of(drafted);
+    item.placed = slots_.size() == routes_.size();
+    for (size_t v = 0; v < routes_.size() && item.placed; ++v) item.placed = fits(v, *item.views[v].drafted);
+    for (size_t v = 0; v < routes_.size(); ++v) {
+      OneResult& view = item.views[v];
+      if (!item.placed) {
+        view.output = routes_[v].recipe.output_of(*view.drafted);
+        continue;
+      }
+      Target& target = view.output.target = slots_[v].first;
+      target.data = static_cast<uint8_t*>(target.data) + static_cast<ptrdiff_t>(k) * slots_[v].step;
     }
-    const bool ready = !drafted.image.encoded || drafted.image.source.pixels != nullptr;
-    item.source = ready ? drafted.image.source : recipe_.handles().pixels(drafted.image);
+    const Incoming& image = item.views[0].drafted->image;
+    const bool ready = !image.encoded || image.source.pixels != nullptr;
+    item.source = ready ? image.source : routes_[0].recipe.handles().pixels(image);
+  }
+
+  bool fits(size_t v, const Drafted& drafted) const {
+    const Draft& draft = drafted.draft;
+    const Target& slot = slots_[v].first;
+    return draft.is_tensor() && !drafted.sample && routes_[v].recipe.dtype_of(draft) == slot.dtype &&
+           draft.shape == Shape{slot.height, slot.width, slot.channels};
   }
 
   bool run(size_t k, JobQueue::Seconds& seconds) {
     Item& item = items_[k];
+    const ExecuteOptions options{nullptr, routes_[0].recipe.rewrites()};
     try {
-      execute_timed(job_of(*item.drafted, item.source, item.output.target), {nullptr, recipe_.rewrites()}, seconds);
+      std::vector<Job> jobs;
+      jobs.reserve(item.views.size());
+      for (const OneResult& view : item.views) jobs.push_back(job_of(*view.drafted, item.source, view.output.target));
+      execute_timed(std::move(jobs), options, seconds);
       item.file = {};
       return true;
     } catch (...) {
@@ -303,28 +372,28 @@ class Flight {
   }
 
   void run_again(Item& item) {
-    const Drafted& drafted = *item.drafted;
-    if (!item.encoded) {
-      recipe_.execute(drafted, item.output.target);
-      return;
-    }
+    Source source = item.source;
     try {
       std::rethrow_exception(item.failure);
     } catch (const codec::NotDecoded& error) {
-      const auto source = opened_(item.encoded).attr("undecoded")(exception_of(error.verdict())).cast<Source>();
-      recipe_.execute(drafted, source, item.output.target);
+      const py::object& encoded = item.encoded ? item.encoded : item.views[0].drafted->image.encoded;
+      const py::object handle = item.encoded ? opened_(encoded) : encoded;
+      source = handle.attr("undecoded")(exception_of(error.verdict())).cast<Source>();
+    } catch (...) {
+      // It comes again if it was no chance.
+    }
+    for (size_t v = 0; v < routes_.size(); ++v) {
+      routes_[v].recipe.execute(*item.views[v].drafted, source, item.views[v].output.target);
     }
   }
 
-  const py::object held_;
-  Recipe& recipe_;
-  const py::object transforms_, opened_;
+  std::vector<Route> routes_;
+  const py::object opened_;
   const Mode mode_;
   const bool exif_;
   std::deque<Item> items_;
-  Target slot_{};
-  ptrdiff_t step_ = 0;
-  py::object held_slot_{};
+  std::vector<Slot> slots_;
+  py::object held_slots_{};
   bool files_begun_ = false;
   double seconds_ = 0.0;
 };
@@ -334,12 +403,12 @@ class Flight {
 void register_flight(py::module_& m) {
   py::class_<Works>(m, "Works", py::is_final()).def("__len__", [](const Works& works) { return works.count; });
   py::class_<Flight>(m, "Flight", py::is_final())
-      .def(py::init<py::object, py::object, py::object, const std::optional<std::string>&, bool>(), py::arg("recipe"),
-           py::arg("transforms"), py::arg("opened"), py::arg("mode"), py::arg("exif"))
+      .def(py::init<const py::sequence&, py::object, const std::optional<std::string>&, bool>(), py::arg("recipes"),
+           py::arg("opened"), py::arg("mode"), py::arg("exif"))
       .def("begin", &Flight::begin, py::arg("images"), py::arg("saved"))
       .def("draw", &Flight::draw, py::arg("first"), py::arg("draws"), py::arg("seeds") = py::none())
-      .def("form", &Flight::form, py::arg("number"))
-      .def("place", &Flight::place, py::arg("slot"), py::arg("step"))
+      .def("forms", &Flight::forms, py::arg("number"))
+      .def("place", &Flight::place, py::arg("slots"))
       .def("jobs", &Flight::jobs, py::arg("first"), py::arg("end"))
       .def("mend", &Flight::mend, py::arg("first"), py::arg("end"))
       .def("others", &Flight::others, py::arg("first"))

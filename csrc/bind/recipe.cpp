@@ -131,10 +131,6 @@ void Recipe::borrow(py::handle image, std::optional<Drafted>& drafted) const {
   borrow(image, drafted, [] { return true; });
 }
 
-void Recipe::begin_encoded(Incoming incoming, std::optional<Drafted>& drafted) const {
-  begin(std::move(incoming), std::nullopt, drafted);
-}
-
 void Recipe::begin(Incoming incoming, std::optional<Sample> sample, std::optional<Drafted>& drafted) const {
   // v2 hands arrays on, and leaves it to torch how the channels of a single pixel lie.
   const Outline& outline = incoming.outline;

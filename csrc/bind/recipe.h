@@ -63,7 +63,7 @@ class Recipe {
   }
   // Begins a draft of an image; nothing where that is Python's to do. Errors are Python's.
   void borrow(pybind11::handle image, std::optional<Drafted>& drafted) const;
-  void begin_encoded(Incoming incoming, std::optional<Drafted>& drafted) const;
+  void begin(Incoming incoming, std::optional<Sample> sample, std::optional<Drafted>& drafted) const;
   bool draws_any() const { return draws_any_; }
   void draw(Drafted& drafted, Random& random, UniformForm form) const;
   bool takes(const Drafted& drafted) const;
@@ -94,7 +94,6 @@ class Recipe {
   void begin(pybind11::handle image, pybind11::handle transforms, std::optional<Drafted>& drafted);
   template <class IsOwn>
   void borrow(pybind11::handle image, std::optional<Drafted>& drafted, const IsOwn& is_own) const;
-  void begin(Incoming incoming, std::optional<Sample> sample, std::optional<Drafted>& drafted) const;
   void draw(Drafted& drafted) const;
   void draw_nothing(Drafted& drafted) const;
 

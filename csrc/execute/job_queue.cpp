@@ -38,6 +38,8 @@ class TimedSource final : public PixelSource {
   double& seconds_;
 };
 
+}  // namespace
+
 void execute_timed(std::vector<Job> jobs, const ExecuteOptions& options, JobQueue::Seconds& seconds) {
   const double start = now();
   // One for each source, since jobs of the same one share what it makes. Their places do not change.
@@ -53,19 +55,10 @@ void execute_timed(std::vector<Job> jobs, const ExecuteOptions& options, JobQueu
     }
     job.source.pixels = &known->second;
   }
-  execute_all(jobs, options);
-  seconds.all = now() - start;
-}
-
-}  // namespace
-
-void execute_timed(const Job& job, const ExecuteOptions& options, JobQueue::Seconds& seconds) {
-  const double start = now();
-  if (job.source.pixels == nullptr) {
-    execute(job, options);
+  if (jobs.size() == 1) {
+    execute(jobs[0], options);
   } else {
-    TimedSource timed(*job.source.pixels, seconds.decoding);
-    execute({job.program, {job.source.view, &timed}, job.target}, options);
+    execute_all(jobs, options);
   }
   seconds.all += now() - start;
 }

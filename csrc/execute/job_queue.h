@@ -95,7 +95,7 @@ class JobQueue {
   bool closed_ = false;
 };
 
-// Runs a job, and adds its time to `seconds`. Throws as execute() does.
-void execute_timed(const Job& job, const ExecuteOptions& options, JobQueue::Seconds& seconds);
+// Runs jobs as execute_all() does, and adds their time to `seconds`.
+void execute_timed(std::vector<Job> jobs, const ExecuteOptions& options, JobQueue::Seconds& seconds);
 
 }  // namespace fastaug

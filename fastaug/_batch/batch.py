@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import torch
 
@@ -35,6 +35,10 @@ class Drawn(Protocol):
 
     def drafted(self) -> Any:
         """Return the object that the pipeline finishes."""
+
+
+#: Recipes with their transforms, one for each view of an image.
+Recipes: TypeAlias = "list[tuple[_C.Recipe, Any]]"
 
 
 class Outcome:
@@ -193,17 +197,22 @@ class Batch:
     def draws(self) -> Any:
         return self._call.draws
 
-    @property
-    def transforms(self) -> Any:
-        return self._pipeline.transforms
-
-    def recipe(self) -> _C.Recipe | None:
-        """Return the recipe by which the core draws for images, or None."""
+    def recipes(self) -> Recipes | None:
+        """Return the recipes by which the core draws for images, or None if Python draws."""
         call, pipeline = self._call, self._pipeline
         plain = isinstance(call.draws, _C.Draws) and call.log is None and pipeline._is_own()
-        return pipeline._own_book().of_many(pipeline, self._count) if plain else None
+        recipe = pipeline._own_book().of_many(pipeline, self._count) if plain else None
+        return None if recipe is None else [(recipe, pipeline.transforms)]
 
-    def slots_for(self, number: int, job: Job | None) -> Slots | None:
+    def job_of_forms(self, forms: list[Any]) -> Any:
+        """Return a job for the forms of its results alone, as the core has them."""
+        return Job.of_form(*forms[0])
+
+    def result_of(self, results: list[Any]) -> Any:
+        """Return the result of an image from those of the recipes."""
+        return results[0]
+
+    def slots_for(self, number: int, job: Any) -> Slots | None:
         """Return the slots for image `number` and those after it, if the first result is that of such a job.
 
         Without a job it is not a tensor. ValueError is raised if the first result is not what is asked for.

@@ -153,7 +153,7 @@ class DeviceBatch(Batch):
         self._copying: deque[Event] = deque()
         self._moved: set[int] = set()
 
-    def recipe(self) -> None:
+    def recipes(self) -> None:
         return None
 
     def add(self, crew: Crew, item: Any, image: Any, error: Exception | None) -> int | None:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-from fastaug._batch.batch import Task, located, stacked
+from fastaug._batch.batch import Recipes, Task, located, stacked
 from fastaug._batch.together import NOTHING_ENCODED, Opening, Together
 from fastaug._batch.sources import Ahead, as_images, common_device, is_on_device, refuse_single
 from fastaug._batch.threads import GOING, Crew, threads_for
@@ -176,17 +176,17 @@ def made(
     checked = out is not None or device is not None
     before = states_of(own) if checked and seeds is None else None
     crew = Crew(threads, "fastaug-batch")
-    recipe = batch.recipe() if numbers is None or are_plain(numbers) else None
+    recipes = batch.recipes() if numbers is None or are_plain(numbers) else None
     opening = NOTHING_ENCODED
-    if recipe is not None and any(type(item) in (bytes, str) for item in items):
+    if recipes is not None and any(type(item) in (bytes, str) for item in items):
         opening = Opening.of(pipeline._handle)
     try:
-        if recipe is None or opening is None:
+        if recipes is None or opening is None:
             if device is None or not all(map(is_on_device, items)):
                 crew.start()
         else:
             try:
-                _draw_together(batch, recipe, opening, crew, items, draws, numbers)
+                _draw_together(batch, recipes, opening, crew, items, draws, numbers)
                 items = ()
             except ValueError:
                 if before is None or batch.tasks:
@@ -223,7 +223,7 @@ def made(
 
 def _draw_together(
     batch: Batch,
-    recipe: Any,
+    recipes: Recipes,
     opening: Opening,
     crew: Crew,
     items: Sequence[Any],
@@ -245,7 +245,7 @@ def _draw_together(
     for start in range(0, len(items), _TOGETHER):
         several = slice(start, start + _TOGETHER)
         own = None if seeds is None else seeds[several]
-        waiting.append((Together(batch, recipe, opening, crew, items[several], own), own))
+        waiting.append((Together(batch, recipes, opening, crew, items[several], own), own))
         if len(waiting) > 1:
             add()
             crew.start_for(len(items) - start)

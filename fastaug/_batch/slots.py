@@ -97,10 +97,9 @@ class Slots:
             return cls(empty((count, height, width, channels), job.dtype).permute(0, 3, 1, 2))
         return cls(empty((count, channels, height, width), job.dtype))
 
-    @property
-    def step(self) -> int:
-        """Bytes from one slot to the next."""
-        return self._strides[0]
+    def places(self, index: int, job: Any) -> list[tuple[_C.Target, int]]:
+        """Return a target for the result of image `index`, and the bytes from it to that of the next one."""
+        return [(self.target(index, job), self._strides[0])]
 
     def fits(self, job: Job) -> bool:
         if job.kind != TENSOR or job.dtype is not self.tensor.dtype:

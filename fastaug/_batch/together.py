@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fastaug import _C
-from fastaug._batch.batch import Batch, Outcome
+from fastaug._batch.batch import Batch, Outcome, Recipes
 from fastaug._batch.sources import Ahead
 from fastaug._batch.threads import Crew
 from fastaug._image import indexes
 from fastaug._image.lazy import LazyImage
-from fastaug._program.job import Job
 
 # Images in a row that the core has handed back to Python, after which it is not asked for the others.
 _REFUSED = 8
@@ -56,7 +55,7 @@ class Together:
     def __init__(
         self,
         batch: Batch,
-        recipe: _C.Recipe,
+        recipes: Recipes,
         opening: Opening,
         crew: Crew,
         items: Sequence[Any],
@@ -71,7 +70,7 @@ class Together:
         self._outcomes: dict[int, Outcome] = {}
         self._pushed: set[int] = set()  # numbers of images that began an entry that is not done
         self._complete = False
-        self._native = _C.Flight(recipe, batch.transforms, *opening)
+        self._native = _C.Flight(recipes, *opening)
         works = self._native.begin(items, indexes)
         self._reading: int | None = None
         if works is not None:
@@ -122,11 +121,11 @@ class Together:
     def _push(self, number: int, end: int) -> None:
         batch, native = self._batch, self._native
         start = self._first + number
-        form = native.form(number)
-        job = None if form is None else Job.of_form(*form)
+        forms = native.forms(number)
+        job = None if forms is None else batch.job_of_forms(forms)
         slots = batch.slots_for(start, job)
         if slots is not None and job is not None and slots.fits(job):
-            native.place(slots.target(self._first, job), slots.step)
+            native.place(slots.places(self._first, job))
         outcomes = {k: Outcome(self._first + k, self._items[k]) for k in range(number, end)}
         self._outcomes.update(outcomes)
         batch.add_together(list(outcomes.values()))
@@ -155,7 +154,7 @@ class Together:
             elif result is None:
                 outcome.placed = True
             else:
-                outcome.result = result
+                outcome.result = self._batch.result_of(result)
 
 
 def _nothing() -> None:

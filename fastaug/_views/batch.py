@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from fastaug import _C
 from fastaug._batch import run as batches
-from fastaug._batch.batch import Batch, located, stacked
+from fastaug._batch.batch import Batch, Recipes, located, stacked
 from fastaug._batch.slots import Slots, described, slots_of
 from fastaug._batch.sources import as_images, common_device, is_on_device
 from fastaug._image.lazy import LazyImage
 from fastaug._program import placed
+from fastaug._program.job import Job
+from fastaug._views.drawn import Jobs
 from fastaug._views.program import built, is_collated_by_parts, taken
 
 if TYPE_CHECKING:
@@ -53,6 +56,9 @@ class SlotGroup(Slots):
     def job(self, index: int, job: Any) -> Any:
         return tuple([self.slots[value].job(index, part) for value, part in zip(job.values, job.parts)])
 
+    def places(self, index: int, job: Any) -> list[tuple[_C.Target, int]]:
+        return [place for value, part in zip(job.values, job.parts) for place in self.slots[value].places(index, part)]
+
     def put(self, index: int, result: Any) -> bool:
         values = taken(self._result, result)
         if not all(slots.takes(values[value]) for value, slots in self.slots.items()):
@@ -72,8 +78,33 @@ class SlotGroup(Slots):
 class ViewsBatch(Batch):
     _slots: SlotGroup | None
 
-    def recipe(self) -> None:
-        return None
+    def recipes(self) -> Recipes | None:
+        views: Any = self._pipeline
+        program, call = views._program, self._call
+        if len(program.decoders) > 1 or not isinstance(call.draws, _C.Draws) or not views._is_own():
+            return None
+        recipes = []
+        for step in program.steps:
+            pipeline = step.pipeline
+            own = pipeline._call
+            alike = own.draws.generator is None and own.rewrites == call.rewrites and step.value in program.outputs
+            recipe = None
+            if alike and step.source == 0 and pipeline._is_own():
+                recipe = pipeline._own_book().of_many(pipeline, self._count)
+            if recipe is None:
+                return None
+            recipes.append((recipe, pipeline.transforms))
+        return recipes
+
+    def job_of_forms(self, forms: list[Any]) -> Jobs:
+        return Jobs(self._values, [Job.of_form(*form) for form in forms])
+
+    def result_of(self, results: list[Any]) -> Any:
+        return built(self._result, dict(zip(self._values, results)))
+
+    @property
+    def _values(self) -> list[int]:
+        return [step.value for step in self._pipeline._program.steps]  # type: ignore[attr-defined]
 
     def _slots_like(self, job: Any) -> Slots | None:
         if set(job.values) != set(self._pipeline._program.outputs):  # type: ignore[attr-defined]

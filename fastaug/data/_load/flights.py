@@ -160,8 +160,8 @@ class FolderFlight(Flight):
         # User code between two samples may draw.
         seeds = self.stream.seeds(self.indices)
         alone = (self.stream.ordered or seeds is not None) and self._folder.target_transform is None
-        recipe: Any = self._batch.recipe() if alone else None
-        opening = None if recipe is None else Opening.of(handle)
+        recipes: Any = self._batch.recipes() if alone else None
+        opening = None if recipes is None else Opening.of(handle)
         items = []
         for position, index in enumerate(self.indices):
             item: Any = None
@@ -174,7 +174,7 @@ class FolderFlight(Flight):
                 self._errors[position] = error
             items.append(item)
         if opening is not None:
-            self._together = Together(self._batch, recipe, opening, self._crew, items, seeds)
+            self._together = Together(self._batch, recipes, opening, self._crew, items, seeds)
         else:
             self._reader = Ahead(items, handle, self._crew, len(items))
             self._reader.begin()
