@@ -46,7 +46,8 @@ struct Item {
   std::shared_ptr<codec::ScanIndex> index{};
 
   std::vector<OneResult> views;
-  bool is_own = false;  // not Python's
+  bool is_own = false;    // not Python's
+  bool is_begun = false;  // has a job
   Source source{};
   bool placed = false;
   std::exception_ptr failure{};
@@ -182,7 +183,7 @@ class Flight {
     py::list all;
     for (size_t k = 0; k < items_.size(); ++k) {
       Item& item = items_[k];
-      if (!item.is_own) continue;
+      if (!item.is_begun) continue;
       py::object result = py::none();
       if (item.error) {
         result = item.error;
@@ -332,6 +333,7 @@ class Flight {
 
   void allocate(size_t k) {
     Item& item = items_[k];
+    item.is_begun = true;
     item.placed = slots_.size() == routes_.size();
     for (size_t v = 0; v < routes_.size() && item.placed; ++v) item.placed = fits(v, *item.views[v].drafted);
     for (size_t v = 0; v < routes_.size(); ++v) {

@@ -13,7 +13,7 @@ import torch
 from PIL import Image
 
 from fastaug._batch.batch import Recipes, Task, located, stacked
-from fastaug._batch.together import NOTHING_ENCODED, Opening, Together
+from fastaug._batch.together import Opening, Together
 from fastaug._batch.sources import Ahead, as_images, common_device, is_on_device, refuse_single
 from fastaug._batch.threads import GOING, Crew, threads_for
 from fastaug._draft.call import Call
@@ -120,7 +120,7 @@ def _are_few(pipeline: Any, images: Any) -> bool:
             width, height = image.size
         elif kind is np.ndarray and image.ndim == 3:
             height, width, _ = image.shape
-        elif kind is torch.Tensor and image.ndim == 3 and image.is_cpu:
+        elif kind is torch.Tensor and image.ndim == 3 and not is_on_device(image):
             _, height, width = image.shape
         else:
             return False
@@ -177,9 +177,8 @@ def made(
     before = states_of(own) if checked and seeds is None else None
     crew = Crew(threads, "fastaug-batch")
     recipes = batch.recipes() if numbers is None or are_plain(numbers) else None
-    opening = NOTHING_ENCODED
-    if recipes is not None and any(type(item) in (bytes, str) for item in items):
-        opening = Opening.of(pipeline._handle)
+    encoded = recipes is not None and any(type(item) in (bytes, str) for item in items)
+    opening = Opening.of(pipeline._handle) if encoded else Opening(pipeline._handle)
     try:
         if recipes is None or opening is None:
             if device is None or not all(map(is_on_device, items)):

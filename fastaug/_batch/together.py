@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -26,8 +26,8 @@ class Opening(NamedTuple):
 
     #: Returns the handle of a path or bytes.
     handle: Callable[[Any], Any]
-    mode: str | None
-    exif: bool
+    mode: str | None = None
+    exif: bool = False
 
     @classmethod
     def of(cls, handle: Callable[[Any], Any]) -> Opening | None:
@@ -37,12 +37,20 @@ class Opening(NamedTuple):
         return cls(handle, example.modes[0] if example.modes else None, example.exif) if plain else None
 
 
-def _unopened(source: Any) -> Any:
-    raise TypeError(f"source should be an image, got {type(source)}")
+class _Others:
+    """Images that are Python's, whose files are read ahead as far as their numbers are known."""
 
+    def __init__(self, items: Sequence[Any], numbers: Iterable[int], handle: Callable[[Any], Any], crew: Crew) -> None:
+        self._items, self._handle, self._crew = items, handle, crew
+        self._numbers = deque(numbers)
+        self._ahead = Ahead([items[number] for number in self._numbers], handle, crew, _READ)
 
-#: That of images of which none is encoded.
-NOTHING_ENCODED = Opening(_unopened, None, False)
+    def take(self, number: int) -> tuple[Any, Any, Exception | None]:
+        """Return (item, image, error) of the image of that number. Numbers ascend."""
+        if self._numbers and self._numbers[0] == number:
+            self._numbers.popleft()
+            return next(self._ahead)
+        return next(Ahead([self._items[number]], self._handle, self._crew, 0))
 
 
 class Together:
@@ -91,8 +99,7 @@ class Together:
         draws = self._batch.draws
         self._first = len(self._batch.tasks)
         native, count = self._native, len(self._items)
-        numbers: deque[int] = deque()
-        ahead: Any = None
+        others: _Others | None = None
         number = refused = 0
         while number < count:
             end = number if refused == _REFUSED else native.draw(number, draws, self._seeds)
@@ -100,23 +107,20 @@ class Together:
                 self._push(number, end)
                 refused = 0
             if end < count:
-                if ahead is None:
-                    numbers.extend(native.others(end))
-                    ahead = self._ahead(numbers)
-                if not numbers or numbers[0] != end:
-                    others = self._ahead([end])  # its header alone did not show it
-                else:
-                    numbers.popleft()
-                    others = ahead
-                add(end, *next(others))
-                refused = min(refused + 1, _REFUSED)
+                if others is None:
+                    others = self._others(native.others(end))
+                add(end, *others.take(end))
+                if refused < _REFUSED:
+                    refused += 1
+                    if refused == _REFUSED:
+                        others = self._others(range(end + 1, count))
             number = end + 1
         self._batch.drawing += native.seconds()
         self._complete = True
         self._settle()
 
-    def _ahead(self, numbers: Sequence[int]) -> Ahead:
-        return Ahead([self._items[number] for number in numbers], self._opening.handle, self._crew, _READ)
+    def _others(self, numbers: Iterable[int]) -> _Others:
+        return _Others(self._items, numbers, self._opening.handle, self._crew)
 
     def _push(self, number: int, end: int) -> None:
         batch, native = self._batch, self._native
