@@ -148,8 +148,9 @@ class Flight {
   static Works jobs(const py::object& self, size_t first, size_t end) {
     auto& flight = self.cast<Flight&>();
     for (size_t k = first; k < end; ++k) flight.allocate(k);
-    return {self, end - first,
-            [&flight, first](size_t number, JobQueue::Seconds& seconds) { return flight.run(first + number, seconds); }};
+    return {self, end - first, [&flight, first](size_t number, JobQueue::Seconds& seconds) {
+              return flight.run(first + number, seconds);
+            }};
   }
 
   // Does again what failed of the images from `first` to `end`, with Pillow's pixels where the core does not decode, or

@@ -27,8 +27,8 @@ class Handles {
   std::optional<Incoming> incoming(pybind11::handle image) const;
 
   // The same of encoded bytes in memory, which stays as long as `owner`, with the index of a JPEG if there is one.
-  std::optional<Incoming> of_bytes(codec::Bytes data, const codec::Header& header, Mode mode, bool exif, pybind11::object owner,
-                                   std::shared_ptr<codec::ScanIndex> index = nullptr) const;
+  std::optional<Incoming> of_bytes(codec::Bytes data, const codec::Header& header, Mode mode, bool exif,
+                                   pybind11::object owner, std::shared_ptr<codec::ScanIndex> index = nullptr) const;
 
   // Starts the draft of such an image by turning the stored pixels, if that is asked for.
   void begin(Draft& draft, const Incoming& image) const;

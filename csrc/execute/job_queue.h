@@ -46,8 +46,8 @@ class JobQueue {
 
   // Does entries one after the other, at most `limit` of them, and returns the number of the first errand that it
   // meets: of an entry without jobs, or of one of which a job failed. The caller does it and calls done(). Nothing when
-  // there is no more to do: where `wait`, not before the queue is closed; else as soon as it is empty. Works of one entry
-  // count as one of the `limit` for so many seconds.
+  // there is no more to do: where `wait`, not before the queue is closed; else as soon as it is empty. Works of one
+  // entry count as one of the `limit` for so many seconds.
   std::optional<Number> work(bool wait, int64_t limit, double seconds = 0.0);
 
   // The number of entries, and of works of one, that have not begun.

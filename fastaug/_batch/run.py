@@ -13,9 +13,9 @@ import torch
 from PIL import Image
 
 from fastaug._batch.batch import Recipes, Task, located, stacked
-from fastaug._batch.together import Opening, Together
 from fastaug._batch.sources import Ahead, as_images, common_device, is_on_device, refuse_single
 from fastaug._batch.threads import GOING, Crew, threads_for
+from fastaug._batch.together import Opening, Together
 from fastaug._draft.call import Call
 from fastaug._draft.draws import draws_from
 from fastaug._draft.generators import Generators, set_all, states_of, untouched
@@ -135,7 +135,7 @@ def _one_by_one(pipeline: Any, images: list[Any]) -> Any:
     for number, image in enumerate(images):
         try:
             results.append(pipeline(image))
-        except Exception as error:
+        except Exception as error:  # noqa: PERF203
             # As with threads, the others are made.
             failed = failed or (number, error)
     if failed is not None:

@@ -12,8 +12,7 @@ from fastaug import _C
 from fastaug._batch.batch import Task
 from fastaug._batch.threads import NativeJob
 from fastaug._cuda import memory
-from fastaug._draft.call import Call
-from fastaug._draft.call import Drawing
+from fastaug._draft.call import Call, Drawing
 from fastaug._draft.draws import draws_from
 from fastaug._draft.generators import generator_of, untouched
 from fastaug._draft.pipeline import Pipeline, checked_size

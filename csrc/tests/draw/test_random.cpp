@@ -16,15 +16,7 @@ namespace {
 // As torch.Generator().manual_seed(seed) and numpy's RandomState(seed) leave it.
 GeneratorState seeded(uint64_t seed) {
   GeneratorState state{};
-  state.seed = seed;
-  state.left = 1;
-  state.seeded = 1;
-  auto word = static_cast<uint32_t>(seed);
-  state.words[0] = word;
-  for (uint32_t i = 1; i < kGeneratorWords; ++i) {
-    word = 1812433253u * (word ^ (word >> 30)) + i;
-    state.words[i] = word;
-  }
+  state.start(seed);
   std::ranges::fill(state.normals, uint8_t{0xa5});
   return state;
 }
@@ -251,4 +243,24 @@ TEST_CASE("sides follow any exp of float32, and ask for it only where it matters
 }
 
 }  // namespace
+
+TEST_CASE("a generator starts from a seed as a Mersenne twister does") {
+  GeneratorState state;
+  state.start(5489);
+  CHECK(state.valid());
+  Random random(&state);
+  std::mt19937 reference(5489);
+  for (int k = 0; k < 2000; ++k) CHECK(random.rand() == static_cast<float>(reference() & 0xffffff) * 0x1p-24f);
+  // Of a seed, torch keeps 64 bits, and starts from the lower 32.
+  state.start((uint64_t{7} << 32) + 5489);
+  CHECK(state.seed == (uint64_t{7} << 32) + 5489);
+  CHECK(Random(&state).rand() == static_cast<float>(std::mt19937(5489)() & 0xffffff) * 0x1p-24f);
+}
+
+TEST_CASE("states are mixed as by splitmix64") {
+  // The first numbers of the reference implementation from state 1234567.
+  CHECK(mixed(1234567) == 6457827717110365317u);
+  CHECK(mixed(1234567 + 0x9e3779b97f4a7c15u) == 3203168211198807973u);
+}
+
 }  // namespace fastaug

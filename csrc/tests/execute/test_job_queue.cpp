@@ -132,3 +132,61 @@ TEST_CASE("a queue adds up what its jobs took") {
   CHECK(queue.seconds().all > 0.0);
   CHECK(queue.seconds().decoding == 0.0);
 }
+
+TEST_CASE("works of one entry are done once each, by any threads, and the entry with the last of them") {
+  JobQueue queue;
+  constexpr size_t kCount = 500;
+  std::vector<std::atomic<int>> done(kCount);
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 3; ++k) threads.emplace_back([&] { CHECK_FALSE(queue.work(true, kAll)); });
+  const auto number = queue.push_all(kCount, [&](size_t which, JobQueue::Seconds&) { return ++done[which] == 1; });
+  while (!queue.take(1.0)) {
+  }
+  CHECK(number == 0);
+  CHECK(std::ranges::all_of(done, [](const auto& one) { return one == 1; }));
+  queue.close();
+  for (auto& thread : threads) thread.join();
+  CHECK_FALSE(queue.take(0.0));
+}
+
+TEST_CASE("an entry of which a work failed is an errand of whoever does the last one") {
+  JobQueue queue;
+  const auto number = queue.push_all(3, [](size_t which, JobQueue::Seconds&) { return which != 1; });
+  CHECK(queue.left() == 3);
+  CHECK(queue.work(false, 2) == std::nullopt);
+  CHECK(queue.left() == 1);
+  CHECK(queue.work(false, 1) == number);
+  CHECK_FALSE(queue.take(0.0));
+  queue.done(number);
+  CHECK(queue.take(0.0) == number);
+}
+
+TEST_CASE("an urgent entry comes between the works of another") {
+  JobQueue queue;
+  std::vector<int> order;
+  queue.push_all(2, [&](size_t which, JobQueue::Seconds&) {
+    order.push_back(static_cast<int>(which));
+    if (which == 0) {
+      const auto urgent = [&](size_t, JobQueue::Seconds&) {
+        order.push_back(-1);
+        return true;
+      };
+      queue.push_all(1, urgent, true);
+    }
+    return true;
+  });
+  CHECK(queue.work(false, kAll) == std::nullopt);
+  CHECK(order == std::vector<int>{0, -1, 1});
+}
+
+TEST_CASE("works that have not begun are dropped with their entry") {
+  JobQueue queue;
+  int done = 0;
+  queue.push_all(5, [&](size_t, JobQueue::Seconds&) { return ++done > 0; });
+  CHECK(queue.work(false, 1) == std::nullopt);
+  queue.cancel();
+  CHECK(queue.left() == 0);
+  CHECK(queue.work(true, kAll) == std::nullopt);
+  CHECK(done == 1);
+  CHECK_FALSE(queue.take(0.0));
+}

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from torch.utils.data import default_collate, default_convert
 
 from fastaug._batch.batch import Task, located
-from fastaug._batch.together import Opening, Together
 from fastaug._batch.sources import Ahead
 from fastaug._batch.threads import Crew
+from fastaug._batch.together import Opening, Together
 from fastaug._draft.draws import draws_from
 from fastaug.data._load.sources import Folder
 from fastaug.data._load.streams import Stream

@@ -12,6 +12,7 @@ _WORD = (1 << 64) - 1
 #: The index for the collation of the first batch of an epoch. Those of later batches follow.
 COLLATION = 1 << 63
 
+
 def sample_seed(seed: int, epoch: int, index: int) -> int:
     """Return a seed for ``torch.manual_seed`` from the seed of a run, an epoch and the index of a sample.
 
