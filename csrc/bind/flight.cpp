@@ -38,9 +38,11 @@ struct OneResult {
 struct Item {
   explicit Item(size_t count) : views(count) {}
 
-  // Of an image that is not in memory.
-  py::object encoded{};  // bytes, or a path
+  // Of an encoded image.
+  py::object encoded{};  // bytes, a path, or a handle
   std::string path{};
+  Mode mode = Mode::kNone;  // to convert to, or kNone
+  bool exif = false;        // it is turned by its Exif orientation
   FileBytes file{};
   codec::Header header{};
   std::shared_ptr<codec::ScanIndex> index{};
@@ -210,33 +212,12 @@ class Flight {
 
   py::object begun(const py::object& self, const py::sequence& images, const py::object& saved) {
     std::vector<Item*> files;
-    std::string folder;
-    bool is_indexed = false;
     const bool own = holds();
     for (const py::handle image : images) {
       Item& item = items_.emplace_back(routes_.size());
       if (!own) continue;
       try {
-        if (PyUnicode_CheckExact(image.ptr())) {
-          item.path = image.cast<std::string>();
-          if (!can_read_files() || item.path.find('\0') != std::string::npos) continue;
-          item.encoded = py::reinterpret_borrow<py::object>(image);
-          const size_t end = item.path.rfind('/');
-          const std::string at = item.path.substr(0, end == std::string::npos ? 0 : end);
-          if (files.empty() || at != folder) {
-            folder = at;
-            is_indexed = saved.attr("is_indexed")(folder).cast<bool>();
-          }
-          if (is_indexed) item.index = saved.attr("saved")(image).cast<std::shared_ptr<codec::ScanIndex>>();
-          files.push_back(&item);
-        } else if (PyBytes_CheckExact(image.ptr())) {
-          const codec::Bytes data = bytes_of(image);
-          item.encoded = py::reinterpret_borrow<py::object>(image);
-          item.header = codec::read_header(data);
-          begin_encoded(item, data);
-        } else {
-          borrow(item, image);
-        }
+        if (begin_item(item, image, saved)) files.push_back(&item);
       } catch (py::error_already_set& error) {
         // Python comes to the same error.
         if (!error.matches(PyExc_Exception)) throw;
@@ -252,6 +233,50 @@ class Flight {
                           }});
   }
 
+  // Borrows an image that is in memory. True of one whose file is to be read.
+  bool begin_item(Item& item, py::handle image, const py::object& saved) {
+    py::object source = py::reinterpret_borrow<py::object>(image);
+    item.mode = mode_;
+    item.exif = exif_;
+    const bool is_handle = routes_[0].recipe.handles().is_handle(image);
+    if (is_handle) {
+      const py::object plain = image.attr("plain_source")();
+      if (plain.is_none()) return false;
+      const py::tuple told = plain;
+      source = told[0];
+      item.mode = told[1].is_none() ? Mode::kNone : mode_of(told[1].cast<std::string>());
+      item.exif = told[2].cast<bool>();
+      if (!told[3].is_none()) item.index = told[3].cast<std::shared_ptr<codec::ScanIndex>>();
+    }
+    if (PyBytes_CheckExact(source.ptr())) {
+      const codec::Bytes data = bytes_of(source);
+      item.encoded = py::reinterpret_borrow<py::object>(image);
+      item.header = codec::read_header(data);
+      begin_encoded(item, data);
+    } else if (!PyUnicode_CheckExact(source.ptr())) {
+      borrow(item, image);
+    } else if (can_read_files()) {
+      item.path = source.cast<std::string>();
+      item.encoded = py::reinterpret_borrow<py::object>(image);
+      if (!is_handle && has_indexes(item.path, saved)) {
+        item.index = saved.attr("saved")(source).cast<std::shared_ptr<codec::ScanIndex>>();
+      }
+      return item.path.find('\0') == std::string::npos;
+    }
+    return false;
+  }
+
+  // True if there are saved indexes in the folder of a path.
+  bool has_indexes(const std::string& path, const py::object& saved) {
+    const size_t end = path.rfind('/');
+    std::string folder = path.substr(0, end == std::string::npos ? 0 : end);
+    if (!folder_ || folder != *folder_) {
+      is_indexed_ = saved.attr("is_indexed")(folder).cast<bool>();
+      folder_ = std::move(folder);
+    }
+    return is_indexed_;
+  }
+
   void begin_file(Item& item) {
     if (item.file.size == 0) return;
     begin_encoded(item, {item.file.data.get(), item.file.size});
@@ -260,7 +285,7 @@ class Flight {
 
   void begin_encoded(Item& item, codec::Bytes data) {
     const auto incoming =
-        routes_[0].recipe.handles().of_bytes(data, item.header, mode_, exif_, item.encoded, item.index);
+        routes_[0].recipe.handles().of_bytes(data, item.header, item.mode, item.exif, item.encoded, item.index);
     if (incoming) begin_views(item, *incoming, 0);
   }
 
@@ -379,8 +404,9 @@ class Flight {
     try {
       std::rethrow_exception(item.failure);
     } catch (const codec::NotDecoded& error) {
-      const py::object& encoded = item.encoded ? item.encoded : item.views[0].drafted->image.encoded;
-      const py::object handle = item.encoded ? opened_(encoded) : encoded;
+      const py::object& encoded = item.views[0].drafted->image.encoded;
+      const bool is_handle = routes_[0].recipe.handles().is_handle(encoded);
+      const py::object handle = is_handle ? encoded : opened_(encoded);
       source = handle.attr("undecoded")(exception_of(error.verdict())).cast<Source>();
     } catch (...) {
       // It comes again if it was no chance.
@@ -397,6 +423,8 @@ class Flight {
   std::deque<Item> items_;
   std::vector<Slot> slots_;
   py::object held_slots_{};
+  std::optional<std::string> folder_{};  // that was asked for indexes last
+  bool is_indexed_ = false;
   bool files_begun_ = false;
   double seconds_ = 0.0;
 };

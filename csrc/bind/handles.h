@@ -20,6 +20,9 @@ class Handles {
   // of each orientation.
   Handles(const pybind11::tuple& steps, const pybind11::dict& settings);
 
+  bool is_handle(pybind11::handle image) const {
+    return reinterpret_cast<PyObject*>(Py_TYPE(image.ptr())) == lazy_.ptr();
+  }
   // True if `incoming` may find an image, as far as its type says.
   bool takes(pybind11::handle image) const { return is_handle(image) || opens_; }
 
@@ -49,9 +52,6 @@ class Handles {
   void clear() { open_ = pybind11::object(); }
 
  private:
-  bool is_handle(pybind11::handle image) const {
-    return reinterpret_cast<PyObject*>(Py_TYPE(image.ptr())) == lazy_.ptr();
-  }
   std::optional<Incoming> of_handle(pybind11::object handle) const;
   Source undecoded(const pybind11::object& encoded, const pybind11::object& reason) const;
 

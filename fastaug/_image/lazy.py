@@ -195,6 +195,16 @@ class LazyImage(Encoded, metaclass=_Hinting):
         other._index = self.index()
         return other
 
+    def plain_source(self) -> tuple[str | bytes, str | None, bool, _C.ScanIndex | None] | None:
+        """Return a path or bytes, the mode, whether pixels are turned, and the index, and count a use.
+
+        None if only the handle can open the image, or keeps its pixels or a map.
+        """
+        source = self._source
+        if not self.is_plain or self._map is not None or self.keeps or not isinstance(source, (str, bytes)):
+            return None
+        return source, self.modes[0] if self.modes else None, self.exif, self.index()
+
     def once(self) -> LazyImage:
         """Return a handle for all views of one call, for which the file is read and decoded once."""
         pixels = self._use(view=True)

@@ -258,7 +258,7 @@ def read(paths: list[str]) -> list[Any]:
     return [fastaug.io.lazy(path) for path in paths]
 
 
-@pytest.mark.parametrize("given", ["paths", "bytes"])
+@pytest.mark.parametrize("given", ["paths", "bytes", "handles", "handles of bytes"])
 @pytest.mark.parametrize("opens", [True, False])
 def test_files_are_read_by_the_core(files: list[str], given: str, opens: bool) -> None:
     sound = [path for path in files if not path.endswith("6.jpeg")]
@@ -266,14 +266,17 @@ def test_files_are_read_by_the_core(files: list[str], given: str, opens: bool) -
     expected, state = looped(transform, read(sound))
     if opens:
         transform.transforms.insert(0, T.Decode())
-    images: list[Any] = sound if given == "paths" else [Path(path).read_bytes() for path in sound]
+    images: list[Any] = sound if given in ("paths", "handles") else [Path(path).read_bytes() for path in sound]
+    if given.startswith("handles"):
+        images = [fastaug.io.lazy(image) for image in images]
     torch.manual_seed(0)
     assert same(list(transform.batch(images, num_threads=2)), expected)
     assert torch.equal(torch.get_rng_state(), state)
 
 
+@pytest.mark.parametrize("opened", [True, False])
 @pytest.mark.parametrize("bad", ["cut", "missing", "folder", "empty"])
-def test_a_file_that_cannot_be_read_has_its_path(files: list[str], bad: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_has_its_path(files: list[str], bad: str, opened: bool, tmp_path: Path) -> None:
     place = 6
     if bad == "missing":
         files[place] += ".none"
@@ -284,7 +287,7 @@ def test_a_file_that_cannot_be_read_has_its_path(files: list[str], bad: str, tmp
     with pytest.raises(Exception) as expected:
         train()(fastaug.io.lazy(files[place]))
     with pytest.raises(type(expected.value)) as caught:
-        train().batch(files, num_threads=2)
+        train().batch(read(files) if opened else files, num_threads=2)
     assert str(caught.value) == str(expected.value)
     assert (caught.value.index, caught.value.path) == (place, files[place])  # type: ignore[attr-defined]
 
