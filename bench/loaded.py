@@ -23,8 +23,10 @@ TORCHVISION_6, OURS_6 = "torchvision, 6 workers", "fastaug, 6 workers"
 TORCHVISION_NPY, LIMIT = "torchvision, .npy", "limit"
 
 #: Figures of one epoch: processor time of the process and its children; from the first `iter` on, time until the
-#: first batch and until the end; time that drawing took in `next`.
+#: first batch and until the end; time that drawing took in `next`; processor time of the training loop's thread alone,
+#: which bounds what one process can load, however many threads or workers it has.
 CPU, FIRST, WALL, DRAWING = "CPU ms an image", "first batch, ms", "ms an image", "drawing, us an image"
+CALLING = "calling thread, us an image"
 #: And of a process of its own: what it and its children hold in an epoch and did not hold before it.
 MEMORY = "memory, MB"
 
@@ -42,7 +44,7 @@ class LoadedCase:
 
     name: str
     kind: Literal["tiles", "bags", "map", "folder", "pairs"]
-    files: Literal["tiles", "jpeg", "jpeg tiles", "png", "npy"]
+    files: Literal["tiles", "small tiles", "jpeg", "jpeg tiles", "small jpeg", "png", "npy"]
     columns: tuple[str, ...]
     images: int
     batch: int
@@ -73,6 +75,15 @@ class Measured:
 
 def at_least(ratio: float, against: str | None = REFERENCE, label: str = OURS) -> Goals:
     return ((label, Goal(ratio, against)),)
+
+
+def padded(T: Any) -> Any:
+    steps = [T.RandomCrop(32, padding=4), T.RandomHorizontalFlip(), T.ToTensor(), T.Normalize([0.5] * 3, [0.25] * 3)]
+    return T.Compose(steps)
+
+
+def padded_arrays(T: Any) -> Any:
+    return T.Compose([T.ToPILImage(), *padded(T).transforms])
 
 
 P = partial(pipeline_p, size=512, rotation="nearest")
@@ -119,6 +130,7 @@ CASES = (
             CPU: at_least(3),
             WALL: (),
             FIRST: at_least(4),
+            CALLING: at_least(5),
             MEMORY: at_least(1 / 0.7) + at_least(1 / 0.4, TORCHVISION_6, OURS_6) + at_least(0.95, OURS, OURS_6),
         },
         partial(cropped, size=224),
@@ -133,6 +145,26 @@ CASES = (
         {DRAWING: at_least(1, LIMIT)},
         decoded_p,
         limit=30.0,
+    ),
+    LoadedCase(
+        "JPEG folder of 32x32, CIFAR train, batches of 128",
+        "folder",
+        "small jpeg",
+        (REFERENCE, OURS, ONE_THREAD, IN_TORCHS),
+        8192,
+        128,
+        {CPU: at_least(15), CALLING: at_least(2), WALL: (), FIRST: ()},
+        padded,
+    ),
+    LoadedCase(
+        "arrays of 32x32, CIFAR train, batches of 128",
+        "tiles",
+        "small tiles",
+        (REFERENCE, OURS, ONE_THREAD, IN_TORCHS),
+        8192,
+        128,
+        {CPU: at_least(30), CALLING: at_least(2), WALL: ()},
+        padded_arrays,
     ),
     LoadedCase(
         "pairs 2040x1356 in PNG, crop 48 of half the size, batches of 16",
@@ -179,9 +211,9 @@ class Pictures:
         large = [pixels for pixels in found if sorted(pixels.shape[:2]) >= sorted((height, width))]
         return [one for one in large if min(one.shape[:2]) >= min(height, width)] or found
 
-    def tiles(self) -> Pixels:
+    def tiles(self, side: int = 1024) -> Pixels:
         pictures = photographs("tile1024", TILES) if self.own is None else self._own(1024, 1024)
-        return windows(pictures, DISTINCT, 1024, 1024)
+        return windows(pictures, DISTINCT, side, side)
 
     def pairs(self) -> list[tuple[Pixels, Pixels]]:
         """Of low and of high resolution."""
@@ -206,10 +238,11 @@ def store(files: str, pictures: Pictures, folder: Path) -> Path:
     if place.exists():
         return place
     place.mkdir()
-    if files == "tiles":
-        np.save(place / "tiles.npy", pictures.tiles())
-    elif files.startswith("jpeg"):
-        encoded = pictures.jpegs() if files == "jpeg" else [jpeg(tile) for tile in pictures.tiles()]
+    side = 32 if files.startswith("small") else 1024
+    if files.endswith("tiles") and not files.startswith("jpeg"):
+        np.save(place / "tiles.npy", pictures.tiles(side))
+    elif "jpeg" in files:
+        encoded = pictures.jpegs() if files == "jpeg" else [jpeg(tile) for tile in pictures.tiles(side)]
         for number, data in enumerate(encoded):
             label = place / str(number % 4)
             label.mkdir(exist_ok=True)

@@ -30,7 +30,7 @@ import fastaug.io
 import fastaug.transforms as T
 from bench import loaded
 from bench.case import OURS, REFERENCE
-from bench.loaded import BY_NAME, CPU, DRAWING, FIRST, WALL, LoadedCase
+from bench.loaded import BY_NAME, CALLING, CPU, DRAWING, FIRST, WALL, LoadedCase
 from bench.worker import serve
 
 #: Seconds that a training loop takes, where memory is measured.
@@ -146,7 +146,9 @@ class Loading:
     def __init__(self, case: LoadedCase, way: Way, folder: Path, count: int) -> None:
         self.case, self.way, self.folder, self.count = case, way, folder, count
         self.transform = None if case.steps is None else case.steps(way.package)
-        self.tiles = list(np.load(folder / "tiles.npy")) if case.files == "tiles" else []
+        self.tiles = (
+            list(np.load(folder / "tiles.npy")) if case.files.endswith("tiles") and case.kind != "folder" else []
+        )
         self.loader: Any = None
 
     def epoch(self, count: int | None = None) -> Iterator[Any]:
@@ -201,7 +203,7 @@ class Loading:
 
     def checked(self) -> Iterable[Any]:
         """What equals every other column's, after the same seed: some batches, or where workers have seeds, tiles."""
-        if self.case.files != "tiles":
+        if not self.tiles:
             return self.epoch(min(self.count, 3 * self.case.batch))
         return [self.several(self.bag(6))]
 
@@ -271,15 +273,17 @@ class Worker:
         assert loading is not None
         torch.manual_seed(number)
         gc.collect()
-        used, start, first = seconds(), time.perf_counter(), 0.0
+        used, here, start, first = seconds(), time.thread_time(), time.perf_counter(), 0.0
         batches = loading.epoch()
         for batch in batches:
             first = first or time.perf_counter() - start
             del batch
         wall = time.perf_counter() - start
         del batches
+        here = time.thread_time() - here
         used = seconds() - used
         figures = {CPU: used / loading.count * 1e3, FIRST: first * 1e3, WALL: wall / loading.count * 1e3}
+        figures[CALLING] = here / loading.count * 1e6
         if isinstance(loading.loader, fastaug.data.DataLoader):
             report = loading.loader.profile()
             figures[DRAWING] = report.drawing / report.images * 1e6
