@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -180,17 +181,15 @@ class Flight {
     return numbers;
   }
 
-  // Of each image that is done here, its number with the list of results, the error, or None where the results are in
-  // their slots. Frees all memory.
+  // Of each image that is done here, and whose results are not in their slots, its number with the list of results, or
+  // with the error. Frees all memory.
   py::list results() {
     py::list all;
     for (size_t k = 0; k < items_.size(); ++k) {
       Item& item = items_[k];
-      if (!item.is_begun) continue;
-      py::object result = py::none();
-      if (item.error) {
-        result = item.error;
-      } else if (!item.placed) {
+      if (!item.is_begun || (item.placed && !item.error)) continue;
+      py::object result = item.error;
+      if (!result) {
         py::list several;
         for (size_t v = 0; v < routes_.size(); ++v) {
           several.append(routes_[v].recipe.delivered(*item.views[v].drafted, item.views[v].output));
@@ -201,6 +200,17 @@ class Flight {
     }
     items_.clear();
     return all;
+  }
+
+  // Pixels of the largest image that is done here.
+  int64_t most_pixels() const {
+    int64_t most = 0;
+    for (const Item& item : items_) {
+      if (!item.is_begun) continue;
+      const Shape& shape = item.views[0].drafted->image.outline.shape;
+      most = std::max(most, int64_t{shape.height} * shape.width);
+    }
+    return most;
   }
 
   double seconds() const { return seconds_; }
@@ -269,12 +279,9 @@ class Flight {
   // True if there are saved indexes in the folder of a path.
   bool has_indexes(const std::string& path, const py::object& saved) {
     const size_t end = path.rfind('/');
-    std::string folder = path.substr(0, end == std::string::npos ? 0 : end);
-    if (!folder_ || folder != *folder_) {
-      is_indexed_ = saved.attr("is_indexed")(folder).cast<bool>();
-      folder_ = std::move(folder);
-    }
-    return is_indexed_;
+    const auto [found, is_new] = folders_.try_emplace(path.substr(0, end == std::string::npos ? 0 : end), false);
+    if (is_new) found->second = saved.attr("is_indexed")(found->first).cast<bool>();
+    return found->second;
   }
 
   void begin_file(Item& item) {
@@ -423,8 +430,7 @@ class Flight {
   std::deque<Item> items_;
   std::vector<Slot> slots_;
   py::object held_slots_{};
-  std::optional<std::string> folder_{};  // that was asked for indexes last
-  bool is_indexed_ = false;
+  std::unordered_map<std::string, bool> folders_;  // of files, by whether there are indexes in them
   bool files_begun_ = false;
   double seconds_ = 0.0;
 };
@@ -444,6 +450,7 @@ void register_flight(py::module_& m) {
       .def("mend", &Flight::mend, py::arg("first"), py::arg("end"))
       .def("others", &Flight::others, py::arg("first"))
       .def("results", &Flight::results)
+      .def("most_pixels", &Flight::most_pixels)
       .def("seconds", &Flight::seconds);
 }
 

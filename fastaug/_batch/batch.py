@@ -44,15 +44,14 @@ Recipes: TypeAlias = "list[tuple[_C.Recipe, Any]]"
 class Outcome:
     """The result or the error of one image, by its number."""
 
-    __slots__ = ("done", "error", "index", "item", "placed", "result")
+    done = False
+    placed = False  # the result is in its slot
+    result: Any = None
+    error: Exception | None = None
 
-    def __init__(self, index: int, item: Any, error: Exception | None = None) -> None:
+    def __init__(self, index: int, item: Any) -> None:
         self.index = index
         self.item = item  # from which the image was made
-        self.done = False
-        self.placed = False  # the result is in its slot
-        self.result: Any = None
-        self.error = error
 
     def take_error(self) -> Any:
         """Return the error and forget it, because its frames lead back to its owner and its batch."""
@@ -68,7 +67,8 @@ class Task(Outcome):
     """
 
     def __init__(self, pipeline: Pipeline, index: int, error: Exception | None = None, item: Any = None) -> None:
-        super().__init__(index, item, error)
+        super().__init__(index, item)
+        self.error = error
         self.owed = False  # `work` has to do it, and has not done it
         self._pipeline = pipeline
         self._drawn: Drawn | None = None
@@ -301,6 +301,8 @@ class Batch:
 def stacked(results: list[Any], stack: Callable[[list[Any]], torch.Tensor] = torch.stack) -> Any:
     """Stack tensors of one type, dtype and shape; return other results as they are."""
     first = results[0]
+    if len(results) == 1 and type(first) is torch.Tensor:
+        return stack(results)
     kinds = (torch.Tensor,) if type(first) is torch.Tensor else classes("Image", "Video")
     alike = type(first) in kinds and all(
         type(result) is type(first) and result.dtype is first.dtype and result.shape == first.shape

@@ -33,6 +33,9 @@ _QUEUED = 8
 # Images, and pixels of each, up to which a batch is a loop.
 _FEW, _SMALL = 8, 1 << 14
 
+# Pixels of images that are worth a thread: with fewer, it takes longer to start one than to do the work.
+_WORTH = 1 << 18
+
 # Images that the core draws for in one call.
 _TOGETHER = 64
 
@@ -126,7 +129,7 @@ def _are_few(pipeline: Any, images: Any) -> bool:
             return False
         if width * height > _SMALL and len(images) > 1:
             return False
-    return getattr(pipeline, "memory_format", None) is None and pipeline._is_own()
+    return getattr(pipeline, "memory_format", None) is None
 
 
 def _one_by_one(pipeline: Any, images: list[Any]) -> Any:
@@ -240,6 +243,8 @@ def _draw_together(
                 batch.add(crew, item, image, error)
 
         together.add(add_one)
+        most = together.most_pixels
+        crew.start(None if most is None else len(items) * most // _WORTH)
 
     for start in range(0, len(items), _TOGETHER):
         several = slice(start, start + _TOGETHER)
@@ -247,12 +252,10 @@ def _draw_together(
         waiting.append((Together(batch, recipes, opening, crew, items[several], own), own))
         if len(waiting) > 1:
             add()
-            crew.start_for(len(items) - start)
         while crew.queue.left() > 2 * _TOGETHER:
             crew.help()
         crew.collect()
     add()
-    crew.start_for(len(items) - start)
 
 
 def are_plain(seeds: list[int]) -> bool:

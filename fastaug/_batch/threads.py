@@ -27,9 +27,6 @@ _PATIENCE = 0.05
 # Seconds for which a thread does pieces of one entry before it returns to Python.
 _HELPING = 0.005
 
-# Pieces of work whose fastest says how long the others take, and seconds of work that are worth a thread.
-_TRIED, _WORTH = 4, 0.0005
-
 #: Seconds that the end of an iterator and of the interpreter wait for user code in a thread, which may itself wait for
 #: them. The interpreter waits as long as torch's DataLoader waits for a worker.
 GOING, EXITING = 1.0, 5.0
@@ -180,19 +177,6 @@ class Crew:
                 self._seconds[label] = self._seconds.get(label, 0.0) + taken
             self.queue.done(number)
             del work, then  # they may keep an error that leads to this frame
-
-    def start_for(self, count: int) -> None:
-        """Do a few of `count` like pieces of work here, and start as many threads as the others are worth."""
-        if self._running or self._count == 1:
-            return
-        fastest = float("inf")
-        for _ in range(_TRIED):
-            if not self.queue.left():
-                return
-            start = time.perf_counter()
-            self.help(0.0)
-            fastest = min(fastest, time.perf_counter() - start)
-        self.start(int((count - _TRIED) * fastest / _WORTH))
 
     def help(self, seconds: float = _HELPING) -> None:
         """Do the next entry, if one is left, or for so long several pieces of it. Ctrl-C is handled between two."""

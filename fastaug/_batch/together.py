@@ -75,9 +75,10 @@ class Together:
         self._items = items
         self._opening = opening
         self._first = 0  # number of the first image in its batch
-        self._outcomes: dict[int, Outcome] = {}
+        self._outcomes: list[Outcome | None] = [None] * len(items)  # those of the core
         self._pushed: set[int] = set()  # numbers of images that began an entry that is not done
         self._complete = False
+        self._most_pixels = 0
         self._native = _C.Flight(recipes, *opening)
         works = self._native.begin(items, indexes)
         self._reading: int | None = None
@@ -117,7 +118,13 @@ class Together:
             number = end + 1
         self._batch.drawing += native.seconds()
         self._complete = True
+        self._most_pixels = native.most_pixels()
         self._settle()
+
+    @property
+    def most_pixels(self) -> int | None:
+        """The number of pixels of the largest image, or None if Python does some."""
+        return None if None in self._outcomes else self._most_pixels
 
     def _others(self, numbers: Iterable[int]) -> _Others:
         return _Others(self._items, numbers, self._opening.handle, self._crew)
@@ -130,9 +137,10 @@ class Together:
         slots = batch.slots_for(start, job)
         if slots is not None and job is not None and slots.fits(job):
             native.place(slots.places(self._first, job))
-        outcomes = {k: Outcome(self._first + k, self._items[k]) for k in range(number, end)}
-        self._outcomes.update(outcomes)
-        batch.add_together(list(outcomes.values()))
+        first, items = self._first, self._items
+        outcomes = [Outcome(first + k, items[k]) for k in range(number, end)]
+        self._outcomes[number:end] = outcomes
+        batch.add_together(outcomes)
         self._pushed.add(start)
 
         mend = partial(native.mend, number, end)
@@ -149,16 +157,18 @@ class Together:
         """Take over the results once all images are done."""
         if not self._complete or self._pushed:
             return
-        outcomes, self._outcomes = self._outcomes, {}
-        for number, result in self._native.results() if outcomes else ():
-            outcome = outcomes[number]
-            outcome.done = True
+        outcomes, self._outcomes = self._outcomes, []
+        for outcome in outcomes:
+            if outcome is not None:
+                outcome.done = outcome.placed = True
+        for number, result in self._native.results():
+            other = outcomes[number]
+            assert other is not None
+            other.placed = False
             if isinstance(result, Exception):
-                outcome.error = result
-            elif result is None:
-                outcome.placed = True
+                other.error = result
             else:
-                outcome.result = self._batch.result_of(result)
+                other.result = self._batch.result_of(result)
 
 
 def _nothing() -> None:

@@ -162,22 +162,26 @@ class FolderFlight(Flight):
         alone = (self.stream.ordered or seeds is not None) and self._folder.target_transform is None
         recipes: Any = self._batch.recipes() if alone else None
         opening = None if recipes is None else Opening.of(handle)
-        items = []
-        for position, index in enumerate(self.indices):
-            item: Any = None
-            try:
-                item, target = self._folder.entry(index)
-                if opening is None or type(item) is not str:
-                    item = handle(item)
-                self._targets.append(target)
-            except Exception as error:
-                self._errors[position] = error
-            items.append(item)
+        items = self._items(handle, opening is not None)
         if opening is not None:
             self._together = Together(self._batch, recipes, opening, self._crew, items, seeds)
         else:
             self._reader = Ahead(items, handle, self._crew, len(items))
             self._reader.begin()
+
+    def _items(self, handle: Callable[[str], Any], by_path: bool) -> list[Any]:
+        """Return the images as handles, or as their paths, and note their targets."""
+        items: list[Any] = []
+        entry = self._folder.entry
+        for position, index in enumerate(self.indices):
+            try:
+                path, target = entry(index)
+                items.append(path if by_path and type(path) is str else handle(path))
+                self._targets.append(target)
+            except Exception as error:  # noqa: PERF203
+                self._errors[position] = error
+                items.append(None)
+        return items
 
     def _launch(self) -> None:
         draws = self._call.draws
