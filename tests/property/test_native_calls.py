@@ -30,6 +30,8 @@ from support.native_calls import (
     plain_image,
     random_image,
     same,
+    set_state,
+    state_of,
 )
 from support.native_steps import Steps
 from support.own_names import own_names
@@ -119,6 +121,69 @@ def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
         who[compared(T.Compose(steps, arithmetic=r.choice(["container", "pil"])), plain_image(r, kind), case)] += 1
     # Of a few cases none may be native.
     assert who["native"] > 0 or cases(60) < 60 or kind in OTHERS, who
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether results are the same, in a batch or apart."""
+    if isinstance(one, torch.Tensor):
+        return isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return same(one, other)
+
+
+def images_of(r: Random) -> list[Any]:
+    """Several images, most of which are of one kind and size."""
+    count = r.choice([1, 2, 5, 9, 12, 30])
+    first = random_image(r)
+    kind = r.choice(["RGB", "L", "array", "tensor", "encoded"])
+    alike = r.random() < 0.5
+    images = [first if alike and r.random() < 0.9 else plain_image(r, kind) for _ in range(count)]
+    for number in range(count):
+        if r.random() < 0.1:
+            images[number] = random_image(r)
+        elif kind == "encoded" and r.random() < 0.5:
+            images[number] = encoded(r)
+    return images
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", range(cases(8)))
+@pytest.mark.parametrize("way", ["batch", "seeds", "views"])
+def test_batches_are_loops(way: str, part: int) -> None:
+    for case in range(60):
+        r = Random(f"{way} {part} {case}")
+        images = images_of(r)
+        pipeline = random_pipeline(r, *([decoding(r)] if r.random() < 0.3 else []))
+        pipelines = [pipeline, random_pipeline(r)] if way == "views" else [pipeline]
+        whole = fastaug.Views(pipelines) if way == "views" else pipeline
+        opened = [pipeline._handle(one) if way != "views" and isinstance(one, bytes) else one for one in images]
+        seeds = [r.randrange(2**62) for _ in images] if way == "seeds" else None
+        torch.manual_seed(case)
+        before = [state_of(one) for one in pipelines]
+        expected: list[Any] = []
+        for number, image in enumerate(opened):
+            if seeds is not None:
+                (pipeline._call.draws.generator or torch.default_generator).manual_seed(seeds[number])
+            try:
+                expected.append(whole(image))
+            except Exception as error:
+                expected.append(error)
+        after = before if seeds is not None else [state_of(one) for one in pipelines]
+        for one, state in zip(pipelines, before):
+            set_state(one, state)
+        failed = next((number for number, one in enumerate(expected) if isinstance(one, Exception)), None)
+        threads = r.choice([1, 3])
+        if failed is not None:
+            # Draws come before pixels, and so do their errors: of two, another may be first.
+            with pytest.raises(Exception) as caught:
+                whole.batch(images, num_threads=threads, seeds=seeds)
+            assert caught.value.index == failed  # type: ignore[attr-defined]
+            continue
+        results = whole.batch(images, num_threads=threads, seeds=seeds)
+        rows = list(zip(*results)) if way == "views" else list(results)
+        assert alike(rows, [tuple(row) for row in expected] if way == "views" else expected)
+        assert all(torch.equal(state_of(one), state) for one, state in zip(pipelines, after))
 
 
 def outcome(call: Callable[[Any], Any], image: Any, seen: list[Any]) -> tuple[list[Any], Any, torch.Tensor]:
