@@ -235,10 +235,12 @@ class Flight {
       }
     }
     if (files.empty()) return py::none();
-    return py::cast(Works{self, files.size(), [files](size_t number, JobQueue::Seconds&) {
+    return py::cast(Works{self, files.size(), [files](size_t number, JobQueue::Seconds& seconds) {
+                            const double start = now();
                             Item& item = *files[number];
                             item.file = read_file(item.path.c_str(), kAtOnce);
                             item.header = codec::read_header({item.file.data.get(), item.file.size});
+                            seconds.reading += now() - start;
                             return true;
                           }});
   }

@@ -45,8 +45,8 @@ class Queue {
   }
 
   py::tuple seconds() {
-    const auto [decoding, all] = queue_.seconds();
-    return py::make_tuple(decoding, all);
+    const auto [reading, decoding, jobs] = queue_.seconds();
+    return py::make_tuple(reading, decoding, jobs);
   }
 
   void heard() { taken_.reset(); }

@@ -60,7 +60,14 @@ void execute_timed(std::vector<Job> jobs, const ExecuteOptions& options, JobQueu
   } else {
     execute_all(jobs, options);
   }
-  seconds.all += now() - start;
+  seconds.jobs += now() - start;
+}
+
+JobQueue::Seconds& JobQueue::Seconds::operator+=(const Seconds& other) {
+  reading += other.reading;
+  decoding += other.decoding;
+  jobs += other.jobs;
+  return *this;
 }
 
 JobQueue::Number JobQueue::insert(Entry entry, bool urgent) {
@@ -127,8 +134,7 @@ std::optional<JobQueue::Number> JobQueue::work(bool wait, int64_t limit, double 
       return entry.number;
     }
     lock.lock();
-    seconds_.decoding += taken.decoding;
-    seconds_.all += taken.all;
+    seconds_ += taken;
     finish(entry.number, lock);
   }
   return std::nullopt;
@@ -145,8 +151,7 @@ bool JobQueue::work_on(Several& several, Number number, std::unique_lock<std::mu
   Seconds seconds;
   const bool done = several.work(which, seconds);
   lock.lock();
-  seconds_.decoding += seconds.decoding;
-  seconds_.all += seconds.all;
+  seconds_ += seconds;
   several.failed = several.failed || !done;
   if (--several.left > 0) return false;
   if (several.failed) return true;

@@ -21,10 +21,13 @@ class JobQueue {
   // Entries have numbers, counted from 0 in the order in which they are pushed.
   using Number = int64_t;
 
-  // The time of jobs.
+  // The time of jobs and of works.
   struct Seconds {
+    double reading = 0.0;
     double decoding = 0.0;
-    double all = 0.0;  // decoding as well
+    double jobs = 0.0;  // decoding as well
+
+    Seconds& operator+=(const Seconds& other);
   };
 
   // An entry's jobs are run as by execute_all(), by one thread. Without jobs it is an errand: something that the thread
@@ -60,7 +63,7 @@ class JobQueue {
   // many seconds: a thread that needs them all is not woken by each. By one thread at a time.
   std::optional<Number> take(double seconds, size_t least = 1);
 
-  // The time of all jobs so far, added up over all threads.
+  // The time so far, added up over all threads.
   Seconds seconds();
 
  private:

@@ -217,9 +217,10 @@ class Crew:
 
     def seconds(self) -> dict[str, float]:
         """Return the threads' seconds so far by label: decoding, transforms, and the labels of `push`."""
-        decoding, jobs = self.queue.seconds()
+        reading, decoding, jobs = self.queue.seconds()
         with self._timing:
             taken = dict(self._seconds)
+        taken["read"] = taken.get("read", 0.0) + reading
         taken["decode"] = decoding
         taken["transform"] = taken.get("transform", 0.0) + jobs - decoding
         return taken

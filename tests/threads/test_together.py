@@ -325,6 +325,8 @@ def test_a_loader_of_folders_lets_the_core_draw(
     loader = DataLoader(folder, **settings)
     batches = [list(batch) for batch in loader]
     assert not tasks
+    report = loader.profile()
+    assert report.read > 0 and report.decode > 0 and report.transform > 0 and report.drawing > 0
     if rng == "sample":
         for index, image in enumerate(image for images, _ in batches for image in images):
             torch.manual_seed(fastaug.data.sample_seed(5, 0, index))

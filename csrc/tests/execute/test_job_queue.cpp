@@ -126,10 +126,10 @@ TEST_CASE("what is urgent comes first, in its order") {
 TEST_CASE("a queue adds up what its jobs took") {
   const Work work(3);
   JobQueue queue;
-  CHECK(queue.seconds().all == 0.0);
+  CHECK(queue.seconds().jobs == 0.0);
   queue.push({work.job()});
   CHECK_FALSE(queue.work(false, kAll));
-  CHECK(queue.seconds().all > 0.0);
+  CHECK(queue.seconds().jobs > 0.0);
   CHECK(queue.seconds().decoding == 0.0);
 }
 
