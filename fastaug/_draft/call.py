@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import torch
 
 from fastaug import _C
 from fastaug._draft.draws import DEFAULT, Draws, TorchDraws
 
 if TYPE_CHECKING:
     from fastaug._cuda.kernels import Family
+
+_Drawn = TypeVar("_Drawn")
 
 
 class Log(Protocol):
@@ -53,6 +57,20 @@ class Tape(Protocol):
     def take(self, transform: Any, draft: Any) -> Any:
         """Return parameters instead of transform._sample(draft)."""
 
+    # Of transforms of samples.
+
+    def drawn(self, transform: Any, name: str, draw: Callable[[], _Drawn]) -> _Drawn:
+        """Return what `draw` returns: whether, in what order or which of its transforms are done."""
+
+    def params(self, transform: Any, draw: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return the result of make_params."""
+
+    def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
+        """Run a transform of single images, or a container of these, with its own tape."""
+
+    def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
+        """Return the generator of a transform's noise; None for that of `draws`, whose state is kept."""
+
 
 class Beside(Protocol):
     """A holder of pending drafts, whose images user code may write to once it gets one."""
@@ -77,6 +95,8 @@ class Call:
     pillow: bool = False
     #: Pending drafts besides this one.
     beside: Beside | None = None
+    #: Observes a sample (fastaug._sample.sample.SampleObserver), or None.
+    watch: Any = None
     #: Runs jobs, as _C.run does.
     run: Any = field(init=False)
 

@@ -245,17 +245,18 @@ class Pipeline:
         return self._kernels
 
     def sample(self, size: Any) -> Any:
-        """Draw the parameters for one image, as a call would, and process no pixels.
+        """Draw the parameters for one image or one sample, as a call would, and process no pixels.
 
         The random generators advance as in a call. Your own callables, and others that fastaug cannot read, are called
         with a black image to which the earlier transforms were applied. Only these get pixels.
 
         Args:
             size: (height, width), or an int for a square, of an RGB image or of another input that the first transform
-                takes; or an image, which is used instead of the black one and is not changed.
+                takes; or an image or a sample, which is used instead of the black one and is not changed.
 
         Returns:
-            The parameters as plain data, in lists and dictionaries of strings and numbers. :meth:`replay` takes them.
+            A list of dictionaries for :meth:`replay`, one for each transform that draws: its class and its parameters,
+            as plain data. Tensors that transforms of ``v2`` draw, such as displacements, stay tensors.
 
         Raises:
             ValueError: a transform that is called as it is draws: its parameters are not known.
@@ -271,30 +272,34 @@ class Pipeline:
         """
         tape = Recording(strict=True)
         call = self._call.like(tape=tape)
-        outline = _outline(self.transforms, size, call) if isinstance(size, (int, tuple, list)) else Outline(size, call)
         try:
-            self._draft_all(outline)
+            self._draft_all(self._outlined(size, call))
         finally:
             call.draws.release()
         return tape.entries
 
+    def _outlined(self, size: Any, call: Call) -> Any:
+        """Return what stands for an image that was given, or for a black one of that size."""
+        return _outline(self.transforms, size, call) if isinstance(size, (int, tuple, list)) else Outline(size, call)
+
     def replay(self, image: Any, params: Any, subset: bool = False) -> Any:
-        """Return the transformed image, with parameters that :meth:`sample` has drawn. Draws nothing.
+        """Return the transformed image or sample, with parameters that :meth:`sample` has drawn. Draws nothing.
 
         The same parameters apply to any number of images, in any container. Your own functions are called, and may
         draw.
 
         Args:
-            image: as in a call; of any size that the parameters fit.
+            image: as in a call with one argument; of any size that the parameters fit.
             params: what :meth:`sample` returned, unchanged or edited.
             subset: whether this pipeline has only some of the transforms that ``params`` were drawn for, in the same
                 order, as a pipeline of masks may have the geometry of the one of the images. Then entries of other
-                classes than the next transform's are skipped.
+                classes than the next transform's are skipped. Only False for transforms of ``v2``, which handle masks
+                themselves.
 
         Raises:
             TypeError: ``params`` are no list of dictionaries.
             ValueError: ``params`` are of another pipeline; or, with ``subset``, lack an entry for a transform of this
-                one; or a transform that is called as it is draws.
+                one, or are for transforms of ``v2``; or a transform that is called as it is draws.
 
         Example:
             >>> import fastaug.transforms as T

@@ -15,7 +15,6 @@ from fastaug._inspect.log import Log
 from fastaug._inspect.plan import Plan
 from fastaug._inspect.records import Outside, walked
 from fastaug._sample.sample import Sample, SampleObserver
-from fastaug._sample.tape import SampleReplaying
 
 _NO_PASS = "no pass over pixels"
 
@@ -232,7 +231,8 @@ class SampleExplanation(Explanation):
 
     def _run_in_stages(self) -> list[Any]:
         stages = _Stages(self._image)
-        self._pipeline._run_sample((self._image,), tape=SampleReplaying(self.parameters), watch=stages)
+        call = self._pipeline._call.like(tape=Replaying(self.parameters), watch=stages)
+        self._pipeline._run(self._image, call)
         return stages.found
 
 

@@ -27,7 +27,6 @@ from fastaug._program.kinds import ENCODED, PIL_IMAGE
 from fastaug._program.ops import MAX_OPS
 from fastaug._sample.pipeline import SamplePipeline
 from fastaug._sample.sample import Sample, SampleObserver
-from fastaug._sample.tape import SampleRecording
 
 _Drawn = TypeVar("_Drawn")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -131,7 +130,7 @@ class Log(SampleObserver):
         self.stack.append(node)
         return node
 
-    # fastaug._draft.call.Tape and fastaug._sample.tape.SampleTape
+    # fastaug._draft.call.Tape
 
     @_event
     def take(self, transform: Any, draft: Any) -> Any:
@@ -444,15 +443,13 @@ def _is_result(image: Any, target: _C.Target) -> bool:
 
 def logged(pipeline: Any, image: Any) -> tuple[Any, Log]:
     """Return the result of a pipeline for an image or a sample, and the log of how it was made."""
+    log = Log(Recording())
     if isinstance(pipeline, SamplePipeline):
-        log = Log(SampleRecording())
-        log.mark()
-        result = pipeline._run_sample((image,), tape=log, watch=log)
+        call = pipeline._call.like(watch=log, tape=log)
     else:
-        log = Log(Recording())
         log.leaves[""] = "pixels", words.source(image)
         call = pipeline._call.like(log=ImageLog(log), tape=log)
-        log.mark()
-        result = pipeline._run(image, call)
+    log.mark()
+    result = pipeline._run(image, call)
     log.charge()
     return result, log

@@ -108,6 +108,8 @@ class DrawnViews:
         begun = self.waiting.pop(step.source, None) if step.fused else None
         tape = None if self.tapes is None else self.tapes[number]
         call = self._call_of(pipeline)
+        if tape is not None:
+            call = call.like(tape=tape)
         if number == self.program.last_use:
             for handle in self._handles:
                 handle._kept.together = True  # type: ignore[attr-defined]
@@ -116,10 +118,10 @@ class DrawnViews:
                 self.settle()
             if begun is None:
                 from_inputs = step.source == 0 and self._decoders is None
-                sample = Sample(self._samples if from_inputs else (self._value_of(step),), call, tape)
+                sample = Sample(self._samples if from_inputs else (self._value_of(step),), call)
             else:
                 sample = begun[0]
-                sample.call, sample.tape = call, tape
+                sample.call = call
             if pipeline._is_own():
                 pipeline._take(sample)
             else:
@@ -130,8 +132,6 @@ class DrawnViews:
             call.draws.release()
             self.values[step.value] = pipeline.transforms[0](*self.inputs)
         else:
-            if tape is not None:
-                call = call.like(tape=tape)
             if begun is None:
                 draft = TransformDraft(self._value_of(step), call)
             else:
@@ -255,7 +255,7 @@ def _started(draft: Any, pipeline: Any, jobs: Together) -> Callable[[], Any] | N
         memory, native = job.begin()
         jobs.append(native)
         return lambda: pipeline._presented(draft, job.delivered(memory))
-    if type(draft) is Sample and draft.spec is not None and draft.watch is None:
+    if type(draft) is Sample and draft.spec is not None:
         for leaf in draft.leaves:
             if hasattr(leaf, "choose_order"):
                 leaf.choose_order()

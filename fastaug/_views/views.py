@@ -15,7 +15,6 @@ from fastaug._image.lazy import LazyImage
 from fastaug._inspect.methods import SeenPipeline
 from fastaug._program import eager
 from fastaug._sample.pipeline import is_size, sample_of
-from fastaug._sample.tape import SampleRecording, SampleReplaying
 from fastaug._views.drawn import DrawnViews
 from fastaug._views.program import Program, Value, ViewCall, built
 
@@ -227,9 +226,7 @@ class Views(SeenPipeline):
             >>> [len(params) for params in views.sample((60, 80))]
             [1, 1]
         """
-        tapes: list[Any] = [
-            SampleRecording(strict=True) if step.sampled else Recording(strict=True) for step in self._program.steps
-        ]
+        tapes = [Recording(strict=True) for _ in self._program.steps]
         given = tree_map_only(torch.Tensor, lambda leaf: leaf.clone(), self._image_of(size))
         drawn = DrawnViews(self._program, (given,), self._call, tapes)
         try:
@@ -269,10 +266,7 @@ class Views(SeenPipeline):
             raise ValueError(f"params should be those of {len(steps)} transforms, got those of {len(params)}")
         if subset and any(step.sampled for step in steps):
             raise ValueError("subset is of pipelines of single images: a sample is transformed as a whole")
-        tapes: list[Any] = [
-            SampleReplaying(own, strict=True) if step.sampled else Replaying(own, subset, strict=True)
-            for step, own in zip(steps, params)
-        ]
+        tapes = [Replaying(own, subset, strict=True) for own in params]
         result = self._run_inputs((image,), self._call, tapes)
         for tape in tapes:
             tape.end()

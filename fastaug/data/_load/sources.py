@@ -13,7 +13,7 @@ from torch.utils.data import Subset
 
 from fastaug._batch.batch import Drawing
 from fastaug._batch.methods import BatchPipeline
-from fastaug._draft.call import Call
+from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.generators import untouched
 from fastaug._draft.known import unknown
@@ -101,7 +101,7 @@ def is_drafted(folder: Folder, index: Any) -> bool:
         handle, _ = folder[index]
         draws = WorkerStream(0, 0)
         with draws.in_thread():
-            return _follows(folder.transform, handle, Call(tape=Drawing()))
+            return _follows(folder.transform, handle, PLAIN.like(tape=Drawing()))
     return True
 
 

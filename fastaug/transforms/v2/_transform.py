@@ -245,7 +245,7 @@ def take_all(transforms: Iterable[Any], sample: Sample) -> None:
 
 def take(transform: Any, sample: Sample) -> None:
     """Change a sample by a transform. One that reads no drafts is called with the leaves so far."""
-    watch = sample.watch
+    watch = sample.call.watch
     if watch is not None:
         watch.begin(transform, sample)
     if reads_drafts(transform):
