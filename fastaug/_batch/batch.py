@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from fastaug._batch.slots import Slots
 from fastaug._batch.sources import path_of
 from fastaug._batch.threads import Crew
-from fastaug._draft.call import Call
+from fastaug._draft.call import Call, Drawn
 from fastaug._program.job import Job
 from fastaug._program.kinds import TENSOR
 from fastaug._tv_tensors.choice import classes
@@ -26,21 +26,6 @@ class Drawing:
 
     def take(self, transform: Any, draft: Any) -> Any:
         return transform._sample(draft)
-
-
-class Drawn(Protocol):
-    """The drawn parameters of an image, a sample or views, whose pixels are not made yet."""
-
-    @property
-    def alone(self) -> Any:
-        """The draft of the only image; None if there is more than that."""
-
-    @property
-    def complete(self) -> bool:
-        """True if a job may make the result."""
-
-    def drafted(self) -> Any:
-        """Return the object that the pipeline finishes."""
 
 
 class Task:

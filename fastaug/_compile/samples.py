@@ -11,7 +11,6 @@ from fastaug._compile.compiled import Compiled, converted
 from fastaug._draft.recipe import recipe_of
 from fastaug._inspect import words
 from fastaug._inspect.methods import SeenSamples
-from fastaug._program.eager import compiling
 from fastaug._program.job import Job
 from fastaug._sample.pipeline import SamplePipeline
 from fastaug._sample.sample import Sample
@@ -40,8 +39,6 @@ class CompiledSamples(SeenSamples, SamplePipeline, Compiled):
         self._call = self._own_call()
 
     def __call__(self, *inputs: Any) -> Any:
-        if self.generator is not None and not compiling():
-            self._follow_worker()
         return self._called(inputs)
 
     def _recipe(self) -> Any:

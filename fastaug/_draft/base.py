@@ -11,7 +11,7 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._draft import finish
-from fastaug._draft.call import PLAIN, Call
+from fastaug._draft.call import PLAIN, Call, Drawn
 from fastaug._draft.traced import TracedCore
 from fastaug._fallback import color, warp
 from fastaug._fallback import pil as pil_fallback
@@ -113,7 +113,7 @@ def _new_core(call: Call, v2: bool) -> Any:
 _NONE = TracedCore()
 
 
-class DraftBase:
+class DraftBase(Drawn):
     """An image and its pending ops.
 
     height, width, channels, kind and mode describe the image after those ops.
@@ -437,6 +437,10 @@ class DraftBase:
     def as_one(self, step: Callable[[Any], None]) -> None:
         """Draft a step that may do some of its work apart, between ops that it appends."""
         step(self)
+
+    @property
+    def alone(self) -> Any:
+        return self
 
     # Fallbacks.
 

@@ -79,6 +79,26 @@ class Beside(Protocol):
         """Do all pending drafts."""
 
 
+class Drawn:
+    """The base of what has been drawn for an image, a sample or views, whose pixels are not made yet."""
+
+    __slots__ = ()
+
+    @property
+    def alone(self) -> Any:
+        """The draft of the only image; None if there is more than that."""
+        return None
+
+    @property
+    def complete(self) -> bool:
+        """True if a job may make the result."""
+        return True
+
+    def drafted(self) -> Any:
+        """Return the object that the pipeline finishes."""
+        return self
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Call:
     """The settings of a call."""

@@ -115,10 +115,6 @@ class Outline(TransformDraft):
             image = image.clone()  # some transforms may write into their input
         return self._drafted(image)
 
-    @property
-    def alone(self) -> Outline:
-        return self
-
     def drafted(self) -> Draft:
         """Return the draft that this is the outline of."""
         return self._drafted(self.origin())

@@ -172,8 +172,6 @@ class Pipeline:
         """Return the result of the transforms in the format for the user."""
         return result
 
-    # After a call torch has its generator again: `finish` gives it back, or the handler of errors does.
-
     def __call__(self, img: Any, *others: NoReturn) -> Any:
         if others:
             refuse(self, others)
@@ -181,13 +179,7 @@ class Pipeline:
             result = self._at_once(img)
             if result is not NotImplemented:
                 return result
-        draft = self._drafted(img, self._call)
-        try:
-            self._draft_all(draft)
-            return draft.finish()
-        except BaseException:
-            draft.call.draws.release()
-            raise
+        return self._run(img, self._call)
 
     __call__.__signature__ = ONE_IMAGE  # type: ignore[attr-defined]
 
@@ -214,11 +206,15 @@ class Pipeline:
         finally:
             draft.call.draws.release()
 
-    def _drafted(self, img: Any, call: Call) -> TransformDraft:
-        draft = TransformDraft(img, call)
-        if draft.device is not None:
-            draft.call = self._call_on_device(draft.call)
+    def _drafted(self, image: Any, call: Call) -> Any:
+        """Return a draft of an image, with no ops."""
+        draft = TransformDraft(image, call)
+        self._go_on(draft, draft.call)
         return draft
+
+    def _go_on(self, draft: Any, call: Call) -> None:
+        """Let what comes next to a draft be done by a call of this pipeline."""
+        draft.call = call if draft.alone is None or draft.alone.device is None else call.like(family=self._family())
 
     def _recipe(self) -> Any:
         """Return the recipe by which the core can do a call, or None."""
@@ -226,16 +222,15 @@ class Pipeline:
 
     def _run(self, img: Any, call: Call) -> Any:
         """Return the result of a call of the pipeline with other settings."""
-        draft = self._drafted(img, call)
+        return self._done(self._drafted(img, call))
+
+    def _done(self, draft: Any) -> Any:
+        """Return the result of all transforms for a draft that has no ops."""
         try:
             self._draft_all(draft)
             return self._delivered(draft)
         finally:
             draft.call.draws.release()
-
-    def _call_on_device(self, call: Call) -> Call:
-        """Return the same call with the kernels of this pipeline."""
-        return call.like(family=self._family())
 
     def _family(self) -> Family:
         if self._kernels is None:

@@ -42,20 +42,10 @@ class SamplePipeline(Pipeline):
             result = self._at_once(inputs[0] if len(inputs) == 1 else inputs)
             if result is not NotImplemented:
                 return result
-        return self._run_sample(inputs, self._call)
+        return self._done(Sample(inputs, self._call))
 
-    def _run_sample(self, inputs: tuple[Any, ...], call: Call) -> Any:
-        sample = Sample(inputs, call)
-        try:
-            self._take(sample)
-            return self._formatted(sample.finish())
-        finally:
-            sample.call.draws.release()
-
-    def _run(self, img: Any, call: Call) -> Any:
-        return self._run_sample((img,), call)
-
-    # For batches and views.
+    def _drafted(self, image: Any, call: Call) -> Sample:
+        return Sample((image,), call)
 
     def _begin(self, image: Any, call: Call) -> Any:
         return Sample((image,), call.like(tape=None))

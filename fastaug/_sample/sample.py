@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.utils import _pytree
 
-from fastaug._draft.call import PLAIN, Call, Tape
+from fastaug._draft.call import PLAIN, Call, Drawn, Tape
 from fastaug._draft.draws import Draws
 from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
 from fastaug._draft.replaced import TransformDraft
@@ -67,7 +67,7 @@ class SampleObserver:
         """Called after a function got the finished sample, and the sample became what it returned."""
 
 
-class Sample:
+class Sample(Drawn):
     """The arguments of a call as a list of leaves and a description of their tree."""
 
     __slots__ = ("_types", "call", "given", "leaves", "rebuilt", "spec", "unpacked")
@@ -153,25 +153,19 @@ class Sample:
     def finish(self, whole: bool = True) -> Any:
         """Return the arguments with all drafts done, as the `whole` result or as the input of a callable."""
         self.call.draws.release()
-        if whole:
-            for leaf in self.leaves:
-                if isinstance(leaf, Leaf):
-                    leaf.choose_order()
         if self.call.watch is not None:
-            return self._finish_watched(self.call.watch)
+            return self._finish_watched(self.call.watch, whole)
         if not self.rebuilt:
             return self.given
-        if self.spec is None:
-            leaf = self.leaves[0]
-            return leaf.result() if isinstance(leaf, Leaf) else leaf
         jobs: list[Any] = []
-        ended = self.start(jobs)
+        ended = self.start(jobs, whole)
         if jobs:
             self.call.run(jobs, self.call.rewrites)
         return ended()
 
-    def start(self, jobs: list[Any]) -> Callable[[], Any]:
+    def start(self, jobs: list[Any], whole: bool = True) -> Callable[[], Any]:
         """Append the jobs of all leaves, and return a function that gives the sample after them."""
+        self._choose_orders(whole)
         later = [(index, leaf.start(jobs)) for index, leaf in enumerate(self.leaves) if isinstance(leaf, Leaf)]
 
         def ended() -> Any:
@@ -182,8 +176,14 @@ class Sample:
 
         return ended
 
-    def _finish_watched(self, watch: SampleObserver) -> Any:
+    def _choose_orders(self, whole: bool) -> None:
+        for leaf in self.leaves:
+            if whole and isinstance(leaf, Leaf):
+                leaf.choose_order()
+
+    def _finish_watched(self, watch: SampleObserver, whole: bool) -> Any:
         """Finish leaf by leaf, so that the observer sees each one's jobs."""
+        self._choose_orders(whole)
         watch.finishing(self)
         for index, leaf in enumerate(self.leaves):
             if isinstance(leaf, Leaf):
@@ -197,11 +197,8 @@ class Sample:
         self._types = None  # there are drafts among the leaves
         self.rebuilt = True
 
-    # For batches and views: fastaug._batch.batch.Drawn.
-
     @property
     def alone(self) -> Any:
-        """The draft of an image that is all of the work; None if there is other work."""
         leaf = self.leaves[0] if self.rebuilt and self.spec is None else None
         return leaf if type(leaf) is ImageDraft else None
 
@@ -209,9 +206,6 @@ class Sample:
     def complete(self) -> bool:
         draft = self.alone
         return draft is not None and bool(draft.touched)
-
-    def drafted(self) -> Sample:
-        return self
 
     def structure(self) -> Any:
         return unflatten(self.spec, iter(self.leaves)) if self.rebuilt else self.given

@@ -108,7 +108,7 @@ class Views(SeenPipeline):
     def __call__(self, image: Any, *others: Any) -> Any:
         if eager.traced():
             return self._one_by_one((image, *others))
-        return self._run_inputs((image, *others), self._call)
+        return self._done(DrawnViews(self._program, (image, *others), self._call))
 
     def _one_by_one(self, inputs: tuple[Any, ...]) -> Any:
         """Run a loop over the calls, which torch can trace."""
@@ -118,17 +118,6 @@ class Views(SeenPipeline):
             values[value] = transform(*inputs) if source == 0 else transform(values[source])
         return built(self.result, values)
 
-    def _run_inputs(self, inputs: tuple[Any, ...], call: Call, tapes: list[Any] | None = None) -> Any:
-        drawn = DrawnViews(self._program, inputs, call, tapes)
-        try:
-            self._draft_all(drawn)
-            return self._delivered(drawn)
-        finally:
-            call.draws.release()
-
-    def _run(self, img: Any, call: Call) -> Any:
-        return self._run_inputs((img,), call)
-
     def _seen(self, pipeline: Any) -> Any:
         """Return one of its pipelines, with the draws that it has here."""
         return pipeline
@@ -136,10 +125,10 @@ class Views(SeenPipeline):
     def _is_plain(self) -> bool:
         return False
 
-    # For batches.
-
-    def _begin(self, image: Any, call: Call) -> Any:
+    def _drafted(self, image: Any, call: Call) -> DrawnViews:
         return DrawnViews(self._program, (image,), call)
+
+    _begin = _drafted
 
     def _draft_all(self, draft: Any) -> None:
         draft.draw()
@@ -267,7 +256,7 @@ class Views(SeenPipeline):
         if subset and any(step.sampled for step in steps):
             raise ValueError("subset is of pipelines of single images: a sample is transformed as a whole")
         tapes = [Replaying(own, subset, strict=True) for own in params]
-        result = self._run_inputs((image,), self._call, tapes)
+        result = self._done(DrawnViews(self._program, (image,), self._call, tapes))
         for tape in tapes:
             tape.end()
         return result
