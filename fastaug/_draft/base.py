@@ -409,7 +409,8 @@ class DraftBase(Drawn):
     def finish_as(self, dtype: torch.dtype | None, channels_last: bool) -> torch.Tensor | None:
         """Do the same in another dtype or memory format. Return None, with nothing done, if that takes a step more."""
         self.call.draws.release()
-        return finish.finish_as(self, torch.float32 if dtype is None else dtype, channels_last)
+        stored: torch.Tensor | None = finish.finish(self, (torch.float32 if dtype is None else dtype, channels_last))
+        return stored
 
     def flush(self) -> Any:
         """Do the ops, continue from their result, and return it."""

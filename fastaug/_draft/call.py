@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -83,6 +84,20 @@ class Drawn:
     """The base of what has been drawn for an image, a sample or views, whose pixels are not made yet."""
 
     __slots__ = ()
+
+    call: Call
+
+    @abstractmethod
+    def finish(self) -> Any:
+        """Make the pixels, and return the result."""
+
+    def after(self, take: Callable[[Any], None]) -> Any:
+        """Return the result after a function has changed this, and give the generator back to torch in any case."""
+        try:
+            take(self)
+            return self.finish()
+        finally:
+            self.call.draws.release()
 
     @property
     def alone(self) -> Any:

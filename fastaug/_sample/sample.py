@@ -236,12 +236,7 @@ class Sample(Drawn):
         settings = getattr(function, "_call", PLAIN)
 
         def run(inner: Tape) -> Any:
-            draft = TransformDraft(inputs, settings.like(tape=inner))
-            try:
-                draft_through((function,), draft)
-                return draft.finish()
-            finally:
-                draft.call.draws.release()
+            return TransformDraft(inputs, settings.like(tape=inner)).after(partial(draft_through, (function,)))
 
         return tape.inner(function, run)
 

@@ -229,12 +229,7 @@ def applied(transform: Any, sample: Sample) -> bool:
 
 def run(take: Callable[[Sample], None], inputs: tuple[Any, ...]) -> Any:
     """Return the result of a call of what changes drafts."""
-    sample = Sample(inputs)
-    try:
-        take(sample)
-        return sample.finish()
-    finally:
-        sample.call.draws.release()
+    return Sample(inputs).after(take)
 
 
 def take_all(transforms: Iterable[Any], sample: Sample) -> None:
