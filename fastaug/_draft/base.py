@@ -375,12 +375,19 @@ class DraftBase(Drawn):
             checks.need_image(self.image)
 
     def take(self, transform: Any, step: Any) -> None:
-        """Draft a transform by its step (through.Step), with the parameters of the call's tape."""
-        tape: Any = self.call.tape
+        """Draft a transform by its step (through.Step), with parameters that it draws or that the tape has."""
+        tape = self.call.tape
         prepare, sample, do = step
         if prepare is not None:
-            prepare(transform, self)
-        do(transform, self, None if sample is None else tape.take(transform, self))
+            self._do(prepare, transform, None)
+        params = None
+        if sample is not None:
+            params = sample(transform, self) if tape is None else tape.take(transform, self)
+        self._do(do, transform, params)
+
+    def _do(self, do: Callable[[Any, Any, Any], None], transform: Any, params: Any) -> None:
+        """Do a part of a step that draws nothing."""
+        do(transform, self, params)
 
     def job(self) -> Job:
         """Return the job of one image of at most four channels."""
@@ -434,10 +441,6 @@ class DraftBase(Drawn):
         If the result is not an image, it is like `result`.
         """
         work(self)
-
-    def as_one(self, step: Callable[[Any], None]) -> None:
-        """Draft a step that may do some of its work apart, between ops that it appends."""
-        step(self)
 
     @property
     def alone(self) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,8 +29,9 @@ class Outline(TransformDraft):
     """
 
     __slots__ = (
+        "asked",  # user code got the image
         "complete",  # `image` and `ops` are valid, as in a draft
-        "entered",  # the number of transforms and images that were entered
+        "entered",  # the number of steps that were entered
         "origin",  # returns the first image
         "works",  # functions of a draft of it, in order
     )
@@ -41,6 +41,7 @@ class Outline(TransformDraft):
     works: list[Callable[[Draft], None]]
 
     def __init__(self, image: Any, call: Call) -> None:
+        self.asked = False
         self.entered = 0
         super().__init__(image, call)
 
@@ -55,7 +56,6 @@ class Outline(TransformDraft):
     def reset(self, image: Any, read: bool = False) -> None:
         self.origin, self.works = lambda: image, []
         self.complete = True
-        self.entered += 1
         super().reset(image)
 
     def _await_pixels(self) -> None:
@@ -102,56 +102,42 @@ class Outline(TransformDraft):
         return self.image.dtype
 
     def finish(self) -> Any:
-        return self._begun().finish()
+        return self._for_user().finish()
 
     def handed(self) -> Any:
-        return self._begun().handed()
+        return self._for_user().handed()
 
-    def _begun(self) -> Draft:
-        """Return a draft of the first image with all work so far, for user code."""
+    def _for_user(self) -> Draft:
+        self.asked = True
         self.call.draws.release()
+        return self.drafted(copied=bool(self.works))  # some transforms may write into their input
+
+    def drafted(self, copied: bool = False) -> Draft:
+        """Return the draft that this is the outline of, or that of a copied tensor."""
         image = self.origin()
-        if self.works and isinstance(image, torch.Tensor):
-            image = image.clone()  # some transforms may write into their input
-        return self._drafted(image)
-
-    def drafted(self) -> Draft:
-        """Return the draft that this is the outline of."""
-        return self._drafted(self.origin())
-
-    def _drafted(self, image: Any) -> Draft:
+        if copied and isinstance(image, torch.Tensor):
+            image = image.clone()
         draft = TransformDraft(image, self.call.like(log=None, tape=None))
         for work in self.works:
             work(draft)
         return draft
 
-    def take(self, transform: Any, step: Any) -> None:
-        tape: Any = self.call.tape
-        prepare, sample, do = step
-        if prepare is not None:
-            prepare(transform, self)
-            self.works.append(partial(prepare, transform))
-        params = None if sample is None else at_once(tape.take(transform, self))
+    def _do(self, do: Callable[[Any, Any, Any], None], transform: Any, params: Any) -> None:
+        params = at_once(params)
         self.entered += 1
-        entered = self.entered
+        works, count, entered = self.works, len(self.works), self.entered
         do(transform, self, params)
-        if self.entered == entered:
-            # Otherwise inner transforms, or a new image, are in `works` already.
-            self.works.append(lambda draft: do(transform, draft, params))
-        if not self.complete:
-            self._forget()
+        if self.works is works and self.entered == entered:
+            # As a whole. Otherwise inner transforms are in `works` already, or there is a new image.
+            works[count:] = [lambda draft: do(transform, draft, params)]
 
     def shorten(self) -> None:
-        self.complete = False
-        self._forget()
-
-    def _forget(self) -> None:
         """Drop the ops so far, which will not be done."""
+        self.complete = False
         self.core.forget()
 
     def apart(self, work: Callable[[Any], Any], result: Any = None) -> None:
         self.works.append(work)
-        self.entered += 1
         self.complete = False
         if result is not None:
             super().reset(result)
@@ -159,14 +145,6 @@ class Outline(TransformDraft):
             self._become(
                 self.core.kind, self.core.height, self.core.width, self.core.channels, self.core.mode, self._dtype()
             )
-
-    def as_one(self, step: Callable[[Any], None]) -> None:
-        works, count, entered = self.works, len(self.works), self.entered
-        step(self)
-        if self.works is works:
-            # The step as a whole is the work.
-            del works[count:]
-            self.entered = entered
 
     def to_float(self) -> None:
         if self.core.kind == ARRAY and not self.core.native and self.core.bands:

@@ -134,22 +134,16 @@ class Log(SampleObserver):
 
     @_event
     def take(self, transform: Any, draft: Any) -> Any:
-        used = self._draw(lambda: self.tape.take(transform, draft))
-        drawn = {name: value for name, value in self.tape.entries[-1].items() if name != "transform"}
-        if self.stack and any(value is not None for value in drawn.values()):
-            self.stack[-1].drawn.update(drawn)
-        return used
+        return self._draw(self.tape.take, transform, draft)
 
     @_event
     def drawn(self, transform: Any, name: str, draw: Callable[[], _Drawn]) -> _Drawn:
-        value: _Drawn = self._draw(lambda: self.tape.drawn(transform, name, draw))
-        self.stack[-1].drawn[name] = value
+        value: _Drawn = self._draw(self.tape.drawn, transform, name, draw)
         return value
 
     @_event
     def params(self, transform: Any, draw: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        params: dict[str, Any] = self._draw(lambda: self.tape.params(transform, draw))
-        self.stack[-1].drawn.update(params)
+        params: dict[str, Any] = self._draw(self.tape.params, transform, draw)
         return params
 
     def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
@@ -158,10 +152,14 @@ class Log(SampleObserver):
     def noise(self, transform: Any, draws: Draws) -> Any:
         return self.tape.noise(transform, draws)
 
-    def _draw(self, draw: Callable[[], Any]) -> Any:
+    def _draw(self, draw: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a method of the tape returns, and note what it has kept."""
         self.mark()
-        value = draw()
+        value = draw(*arguments)
         self.draws += self.elapsed()
+        kept = {name: part for name, part in self.tape.entries[-1].items() if name != "transform"}
+        if self.stack and any(part is not None for part in kept.values()):
+            self.stack[-1].drawn.update(kept)
         return value
 
     # fastaug._sample.sample.SampleObserver

@@ -182,7 +182,7 @@ class RandomCrop(Transform):
         self._before_drawing(draft)
         self._draft(draft, self._sample(draft))
 
-    def _before_drawing(self, draft: Draft) -> None:
+    def _before_drawing(self, draft: Draft, params: None = None) -> None:
         """Pad the image, before parameters are drawn for it."""
         if self.padding is not None:
             draft.pad(self.padding, self.fill, self.padding_mode)
