@@ -15,7 +15,6 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
 from fastaug._draft.pipeline import checked_arithmetic, checked_mode
 from fastaug._draft.recipe import recipe_of
-from fastaug._draft.through import draft_through
 from fastaug._inspect.methods import SeenPipeline
 from fastaug._program.job import Job
 
@@ -120,7 +119,7 @@ class Compiled(SeenPipeline):
     def _draft_all(self, draft: Draft) -> None:
         if self.generator is not None:
             self._follow_worker()
-        draft_through(self.transforms, draft)
+        super()._draft_all(draft)
 
     def _draft(self, draft: Draft, params: None = None) -> None:
         """Draft inside another pipeline, by its mode, log and tape, with this generator and format."""

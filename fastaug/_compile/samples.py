@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -44,19 +45,8 @@ class CompiledSamples(SeenSamples, SamplePipeline, Compiled):
     def _recipe(self) -> Any:
         return recipe_of(self, self.transforms, self._format(), FAMILY)
 
-    def _take(self, sample: Sample) -> None:
-        outer = sample.call
-        if self.generator is not None:
-            self._follow_worker()
-            if outer is not self._call:
-                outer.draws.release()
-                sample.call = outer.like(draws=self._call.draws)
-        try:
-            take_all(self.transforms, sample)
-        finally:
-            if sample.call is not outer:
-                sample.call.draws.release()
-                sample.call = outer
+    def _draft_some(self, draft: Sample, transforms: Iterable[Any]) -> None:
+        take_all(transforms, draft)
 
     def _job(self, draft: Any) -> Job | None:
         return super()._job(draft) if self._format() is None else self._job_as(draft.alone)

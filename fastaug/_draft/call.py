@@ -130,7 +130,7 @@ class Call:
     pillow: bool = False
     #: Pending drafts besides this one.
     beside: Beside | None = None
-    #: Observes a sample (fastaug._sample.sample.SampleObserver), or None.
+    #: Observes a sample (fastaug._inspect.log.Log), or None.
     watch: Any = None
     #: Runs jobs, as _C.run does.
     run: Any = field(init=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import io
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -133,9 +132,13 @@ class Pipeline:
         settings = ["mode='fast'"] if self._mode == "fast" else []
         return [*settings, "arithmetic='pil'"] if self._arithmetic == "pil" else settings
 
-    @abstractmethod
-    def _draft_all(self, draft: Draft) -> None:
+    def _draft_all(self, draft: Any) -> None:
         """Draft all transforms."""
+        self._draft_some(draft, self.transforms)
+
+    def _draft_some(self, draft: Any, transforms: Iterable[Any]) -> None:
+        """Draft some of the transforms."""
+        draft_through(transforms, draft)
 
     def _delivered(self, draft: Draft) -> Any:
         """Return the result for the user."""
@@ -201,7 +204,7 @@ class Pipeline:
         """Return the result of some of the transforms: the user's, or else what user code gets."""
         draft = self._drafted(img, self._call)
         try:
-            draft_through(transforms, draft)
+            self._draft_some(draft, transforms)
             return self._delivered(draft) if last else draft.handed()
         finally:
             draft.call.draws.release()

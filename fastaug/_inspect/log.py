@@ -26,7 +26,7 @@ from fastaug._names import is_ours
 from fastaug._program.kinds import ENCODED, PIL_IMAGE
 from fastaug._program.ops import MAX_OPS
 from fastaug._sample.pipeline import SamplePipeline
-from fastaug._sample.sample import Sample, SampleObserver
+from fastaug._sample.sample import Sample
 
 _Drawn = TypeVar("_Drawn")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -58,7 +58,7 @@ def _event(method: _Method) -> _Method:
     return timed  # type: ignore[return-value]
 
 
-class Log(SampleObserver):
+class Log:
     """A log of one call, in the order of time: its transforms, and who did what.
 
     It is the tape of the call, and the observer of its sample. For each image there is an `ImageLog`.
@@ -162,10 +162,11 @@ class Log(SampleObserver):
             self.stack[-1].drawn.update(kept)
         return value
 
-    # fastaug._sample.sample.SampleObserver
+    # Of samples.
 
     @_event
     def begin(self, transform: Any, sample: Sample) -> None:
+        """Record that a transform will change the sample. Calls nest: containers begin first, and end last."""
         node = self.enter(transform)
         paths = sample.paths()
         pixels = records.pixels_of(sample.leaves)
@@ -181,6 +182,7 @@ class Log(SampleObserver):
 
     @_event
     def end(self, transform: Any, sample: Sample) -> None:
+        """Record that it has changed the sample."""
         self._compare(sample)
         self._looks.pop()
         node = self.stack.pop()
@@ -190,11 +192,13 @@ class Log(SampleObserver):
 
     @_event
     def image_log(self, sample: Sample, index: int) -> ImageLog:
+        """Return the log of the draft of a leaf."""
         path = sample.paths()[index]
         return self._images.setdefault(path, ImageLog(self, path))
 
     @_event
     def arrive(self, sample: Sample, index: int) -> None:
+        """Record that the transform that began last will get a leaf."""
         leaf = sample.leaves[index]
         if isinstance(leaf, PixelDraft):
             _log_of(leaf).arrive(leaf)
@@ -204,6 +208,7 @@ class Log(SampleObserver):
 
     @_event
     def leave(self, sample: Sample, index: int, before: Any) -> None:
+        """Record that the result of the transform has replaced the leaf `before`."""
         after, drafted = sample.leaves[index], isinstance(before, PixelDraft)
         if drafted and isinstance(after, PixelDraft):
             _log_of(before).leave(after, after.image)
@@ -218,15 +223,18 @@ class Log(SampleObserver):
 
     @_event
     def finishing(self, sample: Sample) -> None:
+        """Record that the drafts will be finished."""
         self._compare(sample)
 
     @_event
     def finished(self, sample: Sample) -> None:
+        """Record that results have replaced the drafts."""
         # Results instead of drafts are not changes by the transform that asked for them.
         self._looks = [records.look(sample)] * len(self._looks)
 
     @_event
     def called(self, function: Callable[..., Any], sample: Sample) -> None:
+        """Record that a function got the finished sample, and the sample became what it returned."""
         before, paths = self._looks[-1], sample.paths()
         who = ("apart", "torch") if is_ours(type(function)) else ("barrier", "Python")
         for index in records.pixels_of(sample.leaves):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -34,8 +35,7 @@ class SamplePipeline(Pipeline):
     """A pipeline whose transforms change whole samples, in one call."""
 
     @abstractmethod
-    def _take(self, sample: Sample) -> None:
-        """Draft all transforms."""
+    def _draft_some(self, draft: Sample, transforms: Iterable[Any]) -> None: ...
 
     def _called(self, inputs: tuple[Any, ...]) -> Any:
         if not compiling():
@@ -49,9 +49,6 @@ class SamplePipeline(Pipeline):
 
     def _begin(self, image: Any, call: Call) -> Any:
         return Sample((image,), call.like(tape=None))
-
-    def _draft_all(self, draft: Any) -> None:
-        self._take(draft)
 
     def _delivered(self, draft: Any) -> Any:
         return self._formatted(draft.finish())

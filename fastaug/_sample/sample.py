@@ -39,34 +39,6 @@ class Leaves(list[Any]):
     draws: Draws
 
 
-class SampleObserver:
-    """An observer of a sample, whose methods do nothing."""
-
-    def begin(self, transform: Any, sample: Sample) -> None:
-        """Called before a transform changes the sample. Calls nest: containers begin first, and end last."""
-
-    def end(self, transform: Any, sample: Sample) -> None:
-        """Called after a transform has changed the sample."""
-
-    def image_log(self, sample: Sample, index: int) -> Any:
-        """Return the log of the draft of a leaf (fastaug._draft.call.Log), or None."""
-
-    def arrive(self, sample: Sample, index: int) -> None:
-        """Called before the transform that began last gets a leaf."""
-
-    def leave(self, sample: Sample, index: int, before: Any) -> None:
-        """Called when the result of the transform has replaced the leaf `before`."""
-
-    def finishing(self, sample: Sample) -> None:
-        """Called before the drafts are finished."""
-
-    def finished(self, sample: Sample) -> None:
-        """Called when results have replaced the drafts."""
-
-    def called(self, function: Callable[..., Any], sample: Sample) -> None:
-        """Called after a function got the finished sample, and the sample became what it returned."""
-
-
 class Sample(Drawn):
     """The arguments of a call as a list of leaves and a description of their tree."""
 
@@ -181,7 +153,7 @@ class Sample(Drawn):
             if whole and isinstance(leaf, Leaf):
                 leaf.choose_order()
 
-    def _finish_watched(self, watch: SampleObserver, whole: bool) -> Any:
+    def _finish_watched(self, watch: Any, whole: bool) -> Any:
         """Finish leaf by leaf, so that the observer sees each one's jobs."""
         self._choose_orders(whole)
         watch.finishing(self)
