@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -16,40 +16,6 @@ if TYPE_CHECKING:
     from fastaug._cuda.kernels import Family
 
 _Drawn = TypeVar("_Drawn")
-
-
-class Log(Protocol):
-    """A log records how a pipeline changes an image.
-
-    A draft has a call, so a call cannot import the class of drafts, and these have no type here.
-    """
-
-    def begin(self, transform: Any, draft: Any) -> None:
-        """Record that a transform will be drafted. Containers begin before, and end after, what they hold."""
-
-    def end(self, transform: Any, draft: Any) -> None:
-        """Record that it has been drafted."""
-
-    def barrier(self, transform: Any, draft: Any) -> None:
-        """Record that a transform cannot be drafted, and will be called with the image so far."""
-
-    def replaced(self, draft: Any, name: str) -> None:
-        """Record that the replacement of a function will be called with the image so far."""
-
-    def eager(self, draft: Any, name: str) -> None:
-        """Record that Pillow or torch, instead of the core, will do an op on the image so far."""
-
-    def decoding(self, draft: Any, reason: str) -> None:
-        """Record that Pillow will decode the image of a draft."""
-
-    def kept(self, draft: Any, before: bool) -> None:
-        """Record that an image has the pixels that it keeps, since before this call or decoded for it."""
-
-    def delegated(self, draft: Any, library: str) -> None:
-        """Record that a library will do the only op of a draft."""
-
-    def run(self, jobs: Sequence[tuple[bytes, _C.Source, _C.Target]], rewrites: int) -> None:
-        """Do the jobs instead of _C.run, with its arguments."""
 
 
 class Tape(Protocol):
@@ -71,13 +37,6 @@ class Tape(Protocol):
 
     def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
         """Return the generator of a transform's noise; None for that of `draws`, whose state is kept."""
-
-
-class Beside(Protocol):
-    """A holder of pending drafts, whose images user code may write to once it gets one."""
-
-    def settle(self) -> None:
-        """Do all pending drafts."""
 
 
 class Drawn:
@@ -120,7 +79,8 @@ class Call:
 
     draws: Draws = DEFAULT
     rewrites: int = _C.EXACT
-    log: Log | None = None
+    #: Records how an image is changed (fastaug._inspect.log.ImageLog), or None.
+    log: Any = None
     tape: Tape | None = None
     #: torch has to see every op on a tensor.
     traced: bool = False
@@ -128,8 +88,8 @@ class Call:
     family: Family | None = None
     #: uint8 tensors, too, follow Pillow's rules.
     pillow: bool = False
-    #: Pending drafts besides this one.
-    beside: Beside | None = None
+    #: Has pending drafts besides this one, to settle before user code gets an image (fastaug._views.drawn), or None.
+    beside: Any = None
     #: Observes a sample (fastaug._inspect.log.Log), or None.
     watch: Any = None
     #: Runs jobs, as _C.run does.

@@ -268,7 +268,7 @@ def _log_of(draft: PixelDraft) -> ImageLog:
 
 
 class ImageLog:
-    """The log of one image (fastaug._draft.call.Log), which keeps the transform of each of its ops.
+    """The log of one image, which keeps the transform of each of its ops.
 
     Args:
         leaf: the path of the image in a sample; "" for an image alone.
@@ -283,32 +283,39 @@ class ImageLog:
         self._store: list[Node | None] = []
         self._ran = False
 
-    # fastaug._draft.call.Log
+    # Of drafts.
 
     @_event
     def begin(self, transform: Any, draft: DraftBase) -> None:
+        """Record that a transform will be drafted. Containers begin before, and end after, what they hold."""
         self.log.enter(transform)
         self.arrive(draft)
 
     @_event
     def end(self, transform: Any, draft: DraftBase) -> None:
+        """Record that it has been drafted."""
         self.leave(draft, draft.image)
         self.log.stack.pop()
 
     def barrier(self, transform: Any, draft: DraftBase) -> None:
+        """Record that a transform cannot be drafted, and will be called with the image so far."""
         self._open(draft, "barrier", words.called(transform), "Python", reason_of_barrier(transform))
 
     def replaced(self, draft: DraftBase, name: str) -> None:
+        """Record that the replacement of a function will be called with the image so far."""
         self._open(draft, "barrier", name, "Python", f"functional.{name} is a function of yours")
 
     def eager(self, draft: DraftBase, name: str) -> None:
+        """Record that Pillow or torch, instead of the core, will do an op on the image so far."""
         self._open(draft, "fallback", name, records.library_of(draft), records.reason_of_fallback(draft))
 
     def decoding(self, draft: DraftBase, reason: str) -> None:
+        """Record that Pillow will decode the image of a draft."""
         self._open(draft, "fallback", "decode", "Pillow", reason)
         self.log.awaits_run = False
 
     def kept(self, draft: DraftBase, before: bool) -> None:
+        """Record that an image has the pixels that it keeps, since before this call or decoded for it."""
         log = self.log
         if before:
             log.notes.append((self.leaf, "the image: kept from an earlier use, not decoded again"))
@@ -325,6 +332,7 @@ class ImageLog:
             log.timeline.append(entry)
 
     def delegated(self, draft: DraftBase, library: str) -> None:
+        """Record that a library has done the only op of a draft."""
         log = self.log
         seconds = log.elapsed()
         count = draft.count
@@ -340,6 +348,7 @@ class ImageLog:
         log.mark()
 
     def run(self, jobs: Sequence[tuple[bytes, _C.Source, _C.Target]], rewrites: int) -> None:
+        """Do the jobs instead of _C.run, with its arguments."""
         for job in jobs:
             self._run(*job, rewrites)
 
