@@ -212,12 +212,14 @@ class Pipeline:
     def _drafted(self, image: Any, call: Call) -> Any:
         """Return a draft of an image, with no ops."""
         draft = TransformDraft(image, call)
-        self._go_on(draft, draft.call)
+        if draft.device is not None:
+            self._go_on(draft, draft.call)
         return draft
 
     def _go_on(self, draft: Any, call: Call) -> None:
         """Let what comes next to a draft be done by a call of this pipeline."""
-        draft.call = call if draft.alone is None or draft.alone.device is None else call.like(family=self._family())
+        alone = draft.alone
+        draft.call = call if alone is None or alone.device is None else call.like(family=self._family())
 
     def _recipe(self) -> Any:
         """Return the recipe by which the core can do a call, or None."""

@@ -129,6 +129,13 @@ class Sample(Drawn):
             return self._finish_watched(self.call.watch, whole)
         if not self.rebuilt:
             return self.given
+        if self.spec is None:
+            leaf = self.leaves[0]
+            if not isinstance(leaf, Leaf):
+                return leaf
+            if whole:
+                leaf.choose_order()
+            return leaf.result()
         jobs: list[Any] = []
         ended = self.start(jobs, whole)
         if jobs:
@@ -149,9 +156,10 @@ class Sample(Drawn):
         return ended
 
     def _choose_orders(self, whole: bool) -> None:
-        for leaf in self.leaves:
-            if whole and isinstance(leaf, Leaf):
-                leaf.choose_order()
+        if whole:
+            for leaf in self.leaves:
+                if isinstance(leaf, Leaf):
+                    leaf.choose_order()
 
     def _finish_watched(self, watch: Any, whole: bool) -> Any:
         """Finish leaf by leaf, so that the observer sees each one's jobs."""

@@ -121,10 +121,10 @@ class DrawnViews(Drawn):
             draft = Sample(self._samples, call)
         else:
             draft = pipeline._drafted(self._value_of(step), call)
-        if pipeline._is_own():
-            pipeline._draft_all(draft)
-        else:
+        if step.sampled and not pipeline._is_own():
             draft.apart(pipeline)
+        else:
+            pipeline._draft_all(draft)
         self.waiting[step.value] = draft, pipeline
         if call.draws is not self.call.draws:
             call.draws.release()
@@ -223,7 +223,9 @@ def _is_of_encoded(draft: Any) -> bool:
 
 def _job_of(draft: Any, pipeline: Any) -> Job | None:
     """Return the job that makes the whole result of a draft, or None."""
-    job: Job | None = pipeline._job(draft) if draft.complete and draft.alone.device is None else None
+    if not draft.complete or draft.alone.device is not None:
+        return None
+    job: Job | None = pipeline._job(draft)
     return job
 
 
