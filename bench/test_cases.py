@@ -54,7 +54,7 @@ def test_rows_run_the_ops_that_they_name(
 
         monkeypatch.setattr(finish, name, watched)
 
-    for name in ("finish", "finish_as", "start"):
+    for name in ("finish", "start"):
         watch(name)
     library = make()
     pixels = np.random.default_rng(0).integers(0, 256, (512, 512, 3), np.uint8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
@@ -13,28 +13,13 @@ from fastaug import _C
 from fastaug._batch.slots import Slots
 from fastaug._batch.sources import path_of
 from fastaug._batch.threads import Crew
-from fastaug._draft.call import Call
+from fastaug._draft.call import Call, Drawn
 from fastaug._program.job import Job
 from fastaug._program.kinds import TENSOR
 from fastaug._tv_tensors.choice import classes
 
 if TYPE_CHECKING:
     from fastaug._draft.pipeline import Pipeline
-
-
-class Drawn(Protocol):
-    """The drawn parameters of an image, a sample or views, whose pixels are not made yet."""
-
-    @property
-    def alone(self) -> Any:
-        """The draft of the only image; None if there is more than that."""
-
-    @property
-    def complete(self) -> bool:
-        """True if a job may make the result."""
-
-    def drafted(self) -> Any:
-        """Return the object that the pipeline finishes."""
 
 
 #: Recipes with their transforms, one for each view of an image.

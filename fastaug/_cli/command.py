@@ -143,7 +143,7 @@ def _is_about(error: Exception, path: Path) -> bool:
 
 def _is_of_the_pipeline(error: Exception) -> bool:
     """Return True if the error was raised in a call of a pipeline."""
-    calls = {Pipeline._run.__code__, Pipeline.__call__.__code__, SamplePipeline._run_sample.__code__}
+    calls = {Pipeline._done.__code__, Pipeline.__call__.__code__, SamplePipeline._called.__code__}
     return any(frame.f_code in calls for frame, _ in traceback.walk_tb(error.__traceback__))
 
 

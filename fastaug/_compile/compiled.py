@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 
@@ -13,11 +13,9 @@ from fastaug._draft import finish
 from fastaug._draft.call import Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
-from fastaug._draft.pipeline import ONE_IMAGE, checked_arithmetic, checked_mode, refuse
+from fastaug._draft.pipeline import checked_arithmetic, checked_mode
 from fastaug._draft.recipe import recipe_of
-from fastaug._draft.through import draft_through
 from fastaug._inspect.methods import SeenPipeline
-from fastaug._program.eager import compiling
 from fastaug._program.job import Job
 
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
@@ -100,18 +98,10 @@ class Compiled(SeenPipeline):
         call = super()._own_call()
         return call if self.generator is None else call.like(draws=draws_from(self.generator))
 
-    def __call__(self, img: Any, *others: NoReturn) -> Any:
-        if others:
-            refuse(self, others)
-        if not compiling():
-            if self.generator is not None:
-                self._follow_worker()
-            result = self._at_once(img)
-            if result is not NotImplemented:
-                return result
-        return self._run(img, self._call)
-
-    __call__.__signature__ = ONE_IMAGE  # type: ignore[attr-defined]
+    def _at_once(self, img: Any) -> Any:
+        if self.generator is not None:
+            self._follow_worker()
+        return super()._at_once(img)
 
     def _recipe(self) -> Any:
         return recipe_of(self, self.transforms, self._format())
@@ -129,7 +119,7 @@ class Compiled(SeenPipeline):
     def _draft_all(self, draft: Draft) -> None:
         if self.generator is not None:
             self._follow_worker()
-        draft_through(self.transforms, draft)
+        super()._draft_all(draft)
 
     def _draft(self, draft: Draft, params: None = None) -> None:
         """Draft inside another pipeline, by its mode, log and tape, with this generator and format."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from fastaug._draft.draft import Draft
@@ -78,9 +77,6 @@ class Drawn:
         return self.draw(draft)
 
     def _draft(self, draft: Draft, params: Any) -> None:
-        draft.as_one(partial(self._apply, params))
-
-    def _apply(self, params: Any, draft: Draft) -> None:
         image: Any = draft.flush() if functions else draft
         result = self.apply(image, params)
         if result is draft:

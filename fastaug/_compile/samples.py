@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -11,7 +12,6 @@ from fastaug._compile.compiled import Compiled, converted
 from fastaug._draft.recipe import recipe_of
 from fastaug._inspect import words
 from fastaug._inspect.methods import SeenSamples
-from fastaug._program.eager import compiling
 from fastaug._program.job import Job
 from fastaug._sample.pipeline import SamplePipeline
 from fastaug._sample.sample import Sample
@@ -40,26 +40,13 @@ class CompiledSamples(SeenSamples, SamplePipeline, Compiled):
         self._call = self._own_call()
 
     def __call__(self, *inputs: Any) -> Any:
-        if self.generator is not None and not compiling():
-            self._follow_worker()
         return self._called(inputs)
 
     def _recipe(self) -> Any:
         return recipe_of(self, self.transforms, self._format(), FAMILY)
 
-    def _take(self, sample: Sample) -> None:
-        outer = sample.call
-        if self.generator is not None:
-            self._follow_worker()
-            if outer is not self._call:
-                outer.draws.release()
-                sample.call = outer.like(draws=self._call.draws)
-        try:
-            take_all(self.transforms, sample)
-        finally:
-            if sample.call is not outer:
-                sample.call.draws.release()
-                sample.call = outer
+    def _draft_some(self, draft: Sample, transforms: Iterable[Any]) -> None:
+        take_all(transforms, draft)
 
     def _job(self, draft: Any) -> Job | None:
         return super()._job(draft) if self._format() is None else self._job_as(draft.alone)

@@ -14,7 +14,6 @@ from fastaug._compile.compiled import Compiled, converted
 from fastaug._compile.read_samples import parts_of, takes_samples
 from fastaug._compile.samples import CompiledSamples
 from fastaug._compile.trace import inside
-from fastaug._draft.call import Call
 from fastaug._draft.pipeline import Pipeline
 from fastaug._views.program import Value, built
 from fastaug._views.views import Views
@@ -126,12 +125,6 @@ class CompiledViews(Views, Compiled):
     def _convert(self, drawn: Any) -> None:
         for value in self._both():
             drawn.values[value] = converted(drawn.values[value], self.dtype, self.memory_format)
-
-    def _run_inputs(self, inputs: tuple[Any, ...], call: Call, tapes: list[Any] | None = None) -> Any:
-        try:
-            return super()._run_inputs(inputs, call, tapes)
-        finally:
-            self._call.draws.release()
 
     def prepare(self, device: str | torch.device = "cuda", sizes: Iterable[int | tuple[int, int]] | None = None) -> int:
         """Compile the kernels of the views on a CUDA device, as :meth:`Compiled.prepare` does."""

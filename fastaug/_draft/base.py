@@ -11,7 +11,7 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._draft import finish
-from fastaug._draft.call import PLAIN, Call
+from fastaug._draft.call import PLAIN, Call, Drawn
 from fastaug._draft.traced import TracedCore
 from fastaug._fallback import color, warp
 from fastaug._fallback import pil as pil_fallback
@@ -113,7 +113,7 @@ def _new_core(call: Call, v2: bool) -> Any:
 _NONE = TracedCore()
 
 
-class DraftBase:
+class DraftBase(Drawn):
     """An image and its pending ops.
 
     height, width, channels, kind and mode describe the image after those ops.
@@ -375,12 +375,19 @@ class DraftBase:
             checks.need_image(self.image)
 
     def take(self, transform: Any, step: Any) -> None:
-        """Draft a transform by its step (through.Step), with the parameters of the call's tape."""
-        tape: Any = self.call.tape
+        """Draft a transform by its step (through.Step), with parameters that it draws or that the tape has."""
+        tape = self.call.tape
         prepare, sample, do = step
         if prepare is not None:
-            prepare(transform, self)
-        do(transform, self, None if sample is None else tape.take(transform, self))
+            self._do(prepare, transform, None)
+        params = None
+        if sample is not None:
+            params = sample(transform, self) if tape is None else tape.take(transform, self)
+        self._do(do, transform, params)
+
+    def _do(self, do: Callable[[Any, Any, Any], None], transform: Any, params: Any) -> None:
+        """Do a part of a step that draws nothing."""
+        do(transform, self, params)
 
     def job(self) -> Job:
         """Return the job of one image of at most four channels."""
@@ -409,7 +416,8 @@ class DraftBase:
     def finish_as(self, dtype: torch.dtype | None, channels_last: bool) -> torch.Tensor | None:
         """Do the same in another dtype or memory format. Return None, with nothing done, if that takes a step more."""
         self.call.draws.release()
-        return finish.finish_as(self, torch.float32 if dtype is None else dtype, channels_last)
+        stored: torch.Tensor | None = finish.finish(self, (torch.float32 if dtype is None else dtype, channels_last))
+        return stored
 
     def flush(self) -> Any:
         """Do the ops, continue from their result, and return it."""
@@ -434,9 +442,9 @@ class DraftBase:
         """
         work(self)
 
-    def as_one(self, step: Callable[[Any], None]) -> None:
-        """Draft a step that may do some of its work apart, between ops that it appends."""
-        step(self)
+    @property
+    def alone(self) -> Any:
+        return self
 
     # Fallbacks.
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import torch
 
 from fastaug import _C
 from fastaug._draft.draws import DEFAULT, Draws, TorchDraws
@@ -12,39 +15,7 @@ from fastaug._draft.draws import DEFAULT, Draws, TorchDraws
 if TYPE_CHECKING:
     from fastaug._cuda.kernels import Family
 
-
-class Log(Protocol):
-    """A log records how a pipeline changes an image.
-
-    A draft has a call, so a call cannot import the class of drafts, and these have no type here.
-    """
-
-    def begin(self, transform: Any, draft: Any) -> None:
-        """Record that a transform will be drafted. Containers begin before, and end after, what they hold."""
-
-    def end(self, transform: Any, draft: Any) -> None:
-        """Record that it has been drafted."""
-
-    def barrier(self, transform: Any, draft: Any) -> None:
-        """Record that a transform cannot be drafted, and will be called with the image so far."""
-
-    def replaced(self, draft: Any, name: str) -> None:
-        """Record that the replacement of a function will be called with the image so far."""
-
-    def eager(self, draft: Any, name: str) -> None:
-        """Record that Pillow or torch, instead of the core, will do an op on the image so far."""
-
-    def decoding(self, draft: Any, reason: str) -> None:
-        """Record that Pillow will decode the image of a draft."""
-
-    def kept(self, draft: Any, before: bool) -> None:
-        """Record that an image has the pixels that it keeps, since before this call or decoded for it."""
-
-    def delegated(self, draft: Any, library: str) -> None:
-        """Record that a library will do the only op of a draft."""
-
-    def run(self, jobs: Sequence[tuple[bytes, _C.Source, _C.Target]], rewrites: int) -> None:
-        """Do the jobs instead of _C.run, with its arguments."""
+_Drawn = TypeVar("_Drawn")
 
 
 class Tape(Protocol):
@@ -52,6 +23,20 @@ class Tape(Protocol):
 
     def take(self, transform: Any, draft: Any) -> Any:
         """Return parameters instead of transform._sample(draft)."""
+
+    # Of transforms of samples.
+
+    def drawn(self, transform: Any, name: str, draw: Callable[[], _Drawn]) -> _Drawn:
+        """Return what `draw` returns: whether, in what order or which of its transforms are done."""
+
+    def params(self, transform: Any, draw: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return the result of make_params."""
+
+    def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
+        """Run a transform of single images, or a container of these, with its own tape."""
+
+    def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
+        """Return the generator of a transform's noise; None for that of `draws`, whose state is kept."""
 
 
 class Drawing:
@@ -61,11 +46,38 @@ class Drawing:
         return transform._sample(draft)
 
 
-class Beside(Protocol):
-    """A holder of pending drafts, whose images user code may write to once it gets one."""
+class Drawn:
+    """The base of what has been drawn for an image, a sample or views, whose pixels are not made yet."""
 
-    def settle(self) -> None:
-        """Do all pending drafts."""
+    __slots__ = ()
+
+    call: Call
+
+    @abstractmethod
+    def finish(self) -> Any:
+        """Make the pixels, and return the result."""
+
+    def after(self, take: Callable[[Any], None]) -> Any:
+        """Return the result after a function has changed this, and give the generator back to torch in any case."""
+        try:
+            take(self)
+            return self.finish()
+        finally:
+            self.call.draws.release()
+
+    @property
+    def alone(self) -> Any:
+        """The draft of the only image; None if there is more than that."""
+        return None
+
+    @property
+    def complete(self) -> bool:
+        """True if a job may make the result."""
+        return True
+
+    def drafted(self) -> Any:
+        """Return the object that the pipeline finishes."""
+        return self
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -74,7 +86,8 @@ class Call:
 
     draws: Draws = DEFAULT
     rewrites: int = _C.EXACT
-    log: Log | None = None
+    #: Records how an image is changed (fastaug._inspect.log.ImageLog), or None.
+    log: Any = None
     tape: Tape | None = None
     #: torch has to see every op on a tensor.
     traced: bool = False
@@ -82,8 +95,10 @@ class Call:
     family: Family | None = None
     #: uint8 tensors, too, follow Pillow's rules.
     pillow: bool = False
-    #: Pending drafts besides this one.
-    beside: Beside | None = None
+    #: Has pending drafts besides this one, to settle before user code gets an image (fastaug._views.drawn), or None.
+    beside: Any = None
+    #: Observes a sample (fastaug._inspect.log.Log), or None.
+    watch: Any = None
     #: Runs jobs, as _C.run does.
     run: Any = field(init=False)
 

@@ -30,35 +30,30 @@ _cpu = torch.device("cpu")
 _FLIPS = {ops.HFLIP: -1, ops.VFLIP: -2}
 
 
-def finish(draft: Any) -> Any:
-    """Return the image of a fastaug._draft.base.DraftBase after its ops, in the draft's container."""
-    return _decoding(draft, _finish) if draft.core.source == ENCODED else _finish(draft)
+def finish(draft: Any, form: tuple[torch.dtype, bool] | None = None) -> Any:
+    """Return the image of a fastaug._draft.base.DraftBase after its ops, in the draft's container.
 
-
-def finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
-    """Return the result of `one_job_as`, or None."""
-    if draft.core.source == ENCODED:
-        result: torch.Tensor | None = _decoding(draft, _finish_as, dtype, channels_last)
-        return result
-    return _finish_as(draft, dtype, channels_last)
-
-
-def _decoding(draft: Any, work: Callable[..., Any], *arguments: Any) -> Any:
-    """Do `work` on a draft of an encoded image, with Pillow's pixels if the core leaves the decoding to Pillow."""
+    With a form, the dtype and whether channels come last, return what the job of `one_job_as` makes, or None.
+    """
     try:
-        return work(draft, *arguments)
+        return _finish(draft, form)
     except NOT_DECODED as error:
-        # Without its frames, among which is this one, which has it.
+        if draft.core.source != ENCODED:
+            raise
+        # The core leaves the decoding to Pillow. Without its frames, among which is this one, which has it.
         encoded, reason = draft.image, error.with_traceback(None)
     if draft.call.log is not None:
         draft.call.log.decoding(draft, f"the core does not decode it: {reason.args[0]}")
     draft.image = encoded.pil(reason)
     draft.core.source = PIL_IMAGE
-    return work(draft, *arguments)
+    return _finish(draft, form)
 
 
-def _finish(draft: Any) -> Any:
+def _finish(draft: Any, form: tuple[torch.dtype, bool] | None) -> Any:
     core = draft.core
+    if form is not None:
+        job = one_job_as(draft, *form)
+        return None if job is None else _as_source(draft, _done(draft, job))
     if draft.device is not None and core.kind != TENSOR:
         draft.image, draft.device = placed.on_host(draft.image), None
     ending = core.ending
@@ -204,16 +199,6 @@ def _encoded_source(draft: Any) -> _C.Source:
     if log is not None and image.keeps:
         log.kept(draft, before)
     return source
-
-
-def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
-    job = one_job_as(draft, dtype, channels_last)
-    if job is None:
-        return None
-    result: torch.Tensor = _done(draft, job)
-    if draft.core.source == TENSOR and type(draft.image) is not Tensor:
-        return _of_class(result, draft.image)
-    return result
 
 
 def _delegated(draft: Any) -> Any:

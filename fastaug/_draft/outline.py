@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,8 +29,9 @@ class Outline(TransformDraft):
     """
 
     __slots__ = (
+        "asked",  # user code got the image
         "complete",  # `image` and `ops` are valid, as in a draft
-        "entered",  # the number of transforms and images that were entered
+        "entered",  # the number of steps that were entered
         "origin",  # returns the first image
         "works",  # functions of a draft of it, in order
     )
@@ -41,6 +41,7 @@ class Outline(TransformDraft):
     works: list[Callable[[Draft], None]]
 
     def __init__(self, image: Any, call: Call) -> None:
+        self.asked = False
         self.entered = 0
         super().__init__(image, call)
 
@@ -48,14 +49,14 @@ class Outline(TransformDraft):
     def of_shape(cls, kind: int, height: int, width: int, first: Callable[[], Any], call: Call) -> Outline:
         """Return the outline of an image of three channels that `first` makes if necessary. A tensor holds floats."""
         outline = cls((), call)
-        outline._become(kind, height, width, 3, "RGB", np.uint8 if kind == ARRAY else torch.float32)
+        dtype = np.uint8 if kind == ARRAY else torch.float32
+        outline._become(kind=kind, height=height, width=width, channels=3, mode="RGB", dtype=dtype)
         outline.origin = first
         return outline
 
     def reset(self, image: Any, read: bool = False) -> None:
         self.origin, self.works = lambda: image, []
         self.complete = True
-        self.entered += 1
         super().reset(image)
 
     def _await_pixels(self) -> None:
@@ -68,28 +69,33 @@ class Outline(TransformDraft):
         else:
             width, height = image.size
             self._begin(PIL_IMAGE, image.mode, height, width, 0)
-            self._become(PIL_IMAGE, height, width, 0, image.mode)
+            self._become()
             self.decoded = self.image
 
-    def _become(self, kind: int, height: int, width: int, channels: int, mode: str | None, dtype: Any = None) -> None:
-        """Continue from an image of this kind, without pixels.
+    def _become(self, **changed: Any) -> None:
+        """Continue from an image without pixels, which is like this one but for what has `changed`.
 
         A PIL image has the channels of its mode, and only the others have a dtype.
         """
         self.complete = False
+        core = self.core
+        kind, mode = changed.get("kind", core.kind), changed.get("mode", core.mode)
+        channels = changed.get("channels", core.channels)
+        dtype = changed["dtype"] if "dtype" in changed else self._dtype()
+        sides = changed.get("height", core.height), changed.get("width", core.width)
         # Larger images cannot exist.
-        height, width = (min(max(int(side), 0), _MOST) for side in (height, width))
-        flat, lead = self.core.flat, self.core.lead
+        height, width = (min(max(int(side), 0), _MOST) for side in sides)
         if kind == PIL_IMAGE:
             super().reset(Image.new(mode or "RGB", (1, 1)))
             self.core.height, self.core.width = height, width
             self.core.native = self.core.native and height > 0 and width > 0
         elif kind == TENSOR:
-            device = self.image.device if self.core.source == TENSOR and self.device is None else _CPU
-            shape = (height, width) if flat else (*lead, channels, height, width)
+            device = self.image.device if core.source == TENSOR and self.device is None else _CPU
+            shape = (height, width) if core.flat else (*core.lead, channels, height, width)
             super().reset(torch.empty((), dtype=dtype, device=device).expand(shape))
         else:
-            super().reset(np.broadcast_to(np.empty((), dtype), (height, width) if flat else (height, width, channels)))
+            shape = (height, width) if core.flat else (height, width, channels)
+            super().reset(np.broadcast_to(np.empty((), dtype), shape))
 
     def _dtype(self) -> Any:
         """Return the dtype of a tensor or an array, or None."""
@@ -102,90 +108,58 @@ class Outline(TransformDraft):
         return self.image.dtype
 
     def finish(self) -> Any:
-        return self._begun().finish()
+        return self._for_user().finish()
 
     def handed(self) -> Any:
-        return self._begun().handed()
+        return self._for_user().handed()
 
-    def _begun(self) -> Draft:
-        """Return a draft of the first image with all work so far, for user code."""
+    def _for_user(self) -> Draft:
+        self.asked = True
         self.call.draws.release()
+        return self.drafted(copied=bool(self.works))  # some transforms may write into their input
+
+    def drafted(self, copied: bool = False) -> Draft:
+        """Return the draft that this is the outline of, or that of a copied tensor."""
         image = self.origin()
-        if self.works and isinstance(image, torch.Tensor):
-            image = image.clone()  # some transforms may write into their input
-        return self._drafted(image)
-
-    @property
-    def alone(self) -> Outline:
-        return self
-
-    def drafted(self) -> Draft:
-        """Return the draft that this is the outline of."""
-        return self._drafted(self.origin())
-
-    def _drafted(self, image: Any) -> Draft:
+        if copied and isinstance(image, torch.Tensor):
+            image = image.clone()
         draft = TransformDraft(image, self.call.like(log=None, tape=None))
         for work in self.works:
             work(draft)
         return draft
 
-    def take(self, transform: Any, step: Any) -> None:
-        tape: Any = self.call.tape
-        prepare, sample, do = step
-        if prepare is not None:
-            prepare(transform, self)
-            self.works.append(partial(prepare, transform))
-        params = None if sample is None else at_once(tape.take(transform, self))
+    def _do(self, do: Callable[[Any, Any, Any], None], transform: Any, params: Any) -> None:
+        params = at_once(params)
         self.entered += 1
-        entered = self.entered
+        works, count, entered = self.works, len(self.works), self.entered
         do(transform, self, params)
-        if self.entered == entered:
-            # Otherwise inner transforms, or a new image, are in `works` already.
-            self.works.append(lambda draft: do(transform, draft, params))
-        if not self.complete:
-            self._forget()
+        if self.works is works and self.entered == entered:
+            # As a whole. Otherwise inner transforms are in `works` already, or there is a new image.
+            works[count:] = [lambda draft: do(transform, draft, params)]
 
     def shorten(self) -> None:
-        self.complete = False
-        self._forget()
-
-    def _forget(self) -> None:
         """Drop the ops so far, which will not be done."""
+        self.complete = False
         self.core.forget()
 
     def apart(self, work: Callable[[Any], Any], result: Any = None) -> None:
         self.works.append(work)
-        self.entered += 1
         self.complete = False
         if result is not None:
             super().reset(result)
         elif self.core.kind != OTHER:
-            self._become(
-                self.core.kind, self.core.height, self.core.width, self.core.channels, self.core.mode, self._dtype()
-            )
-
-    def as_one(self, step: Callable[[Any], None]) -> None:
-        works, count, entered = self.works, len(self.works), self.entered
-        step(self)
-        if self.works is works:
-            # The step as a whole is the work.
-            del works[count:]
-            self.entered = entered
+            self._become()
 
     def to_float(self) -> None:
         if self.core.kind == ARRAY and not self.core.native and self.core.bands:
-            self._become(TENSOR, self.core.height, self.core.width, self.core.channels, None, torch.float32)
+            self._become(kind=TENSOR, dtype=torch.float32)
         else:
             super().to_float()
 
     def to_pil(self, mode: str | None) -> None:
-        if (
-            self.core.kind in (ARRAY, TENSOR)
-            and not self.core.native
-            and not self.core.lead
-            and self.core.channels in MODES_OF
-        ):
-            self._become(PIL_IMAGE, self.core.height, self.core.width, 0, mode or MODES_OF[self.core.channels][0])
+        core = self.core
+        if core.kind in (ARRAY, TENSOR) and not core.native and not core.lead and core.channels in MODES_OF:
+            self._become(kind=PIL_IMAGE, mode=mode or MODES_OF[core.channels][0])
         else:
             super().to_pil(mode)
 
@@ -193,29 +167,27 @@ class Outline(TransformDraft):
         if self.core.kind == OTHER:
             super()._eager(name, *given)
             return
-        kind, mode, dtype = self.core.kind, self.core.mode, self._dtype()
-        height, width, channels = self.core.height, self.core.width, self.core.channels
-        if name == "crop":
-            _, _, height, width = given
-        elif name == "resize":
-            height, width = given[:2]
+        core = self.core
+        changed: dict[str, Any] = {}
+        if name in ("crop", "resize"):
+            changed = dict(zip(("height", "width"), given[2:] if name == "crop" else given))
         elif name == "pad":
             left, top, right, bottom = arguments.whole_sides(given[0]) or (0, 0, 0, 0)
-            height, width = height + top + bottom, width + left + right
+            changed = {"height": core.height + top + bottom, "width": core.width + left + right}
         elif name == "rotate":
             angle, _, _, expand, center, _ = given
             if expand:
-                height, width = self._expanded(angle, center)
+                changed = dict(zip(("height", "width"), self._expanded(angle, center)))
         elif name == "grayscale":
-            channels = 1 if kind == TENSOR and channels == 1 else given[0]
-            mode = mode and ("L" if channels == 1 else "RGB")
-        elif name == "equalize" and mode == "P":
-            mode = "RGB"  # Pillow gives up the palette
+            channels = 1 if core.kind == TENSOR and core.channels == 1 else given[0]
+            changed = {"channels": channels, "mode": core.mode and ("L" if channels == 1 else "RGB")}
+        elif name == "equalize" and core.mode == "P":
+            changed = {"mode": "RGB"}  # Pillow gives up the palette
         elif name == "convert_image_dtype":
-            dtype = given[0]
+            changed = {"dtype": given[0]}
         elif name in ("to_tensor", "pil_to_tensor"):
-            kind, dtype = TENSOR, torch.get_default_dtype() if name == "to_tensor" else torch.uint8
-        self._become(kind, height, width, channels, mode, dtype)
+            changed = {"kind": TENSOR, "dtype": torch.get_default_dtype() if name == "to_tensor" else torch.uint8}
+        self._become(**changed)
 
     _eager_tensor = _eager
 
@@ -228,7 +200,7 @@ class Outline(TransformDraft):
             Image.getmodebands(mode or "")
         except KeyError:
             mode = mode and "RGB"  # Pillow makes that of a palette, and nothing of other images
-        self._become(PIL_IMAGE, height, width, 0, mode or self.core.mode)
+        self._become(height=height, width=width, mode=mode or self.core.mode)
 
     def _with_exif(self) -> Image.Image:
         return super()._with_exif() if self.complete else self.finish()

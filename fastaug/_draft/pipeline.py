@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import io
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -133,9 +132,13 @@ class Pipeline:
         settings = ["mode='fast'"] if self._mode == "fast" else []
         return [*settings, "arithmetic='pil'"] if self._arithmetic == "pil" else settings
 
-    @abstractmethod
-    def _draft_all(self, draft: Draft) -> None:
+    def _draft_all(self, draft: Any) -> None:
         """Draft all transforms."""
+        self._draft_some(draft, self.transforms)
+
+    def _draft_some(self, draft: Any, transforms: Iterable[Any]) -> None:
+        """Draft some of the transforms."""
+        draft_through(transforms, draft)
 
     def _delivered(self, draft: Draft) -> Any:
         """Return the result for the user."""
@@ -172,8 +175,6 @@ class Pipeline:
         """Return the result of the transforms in the format for the user."""
         return result
 
-    # After a call torch has its generator again: `finish` gives it back, or the handler of errors does.
-
     def __call__(self, img: Any, *others: NoReturn) -> Any:
         if others:
             refuse(self, others)
@@ -181,13 +182,7 @@ class Pipeline:
             result = self._at_once(img)
             if result is not NotImplemented:
                 return result
-        draft = self._drafted(img, self._call)
-        try:
-            self._draft_all(draft)
-            return draft.finish()
-        except BaseException:
-            draft.call.draws.release()
-            raise
+        return self._run(img, self._call)
 
     __call__.__signature__ = ONE_IMAGE  # type: ignore[attr-defined]
 
@@ -213,16 +208,22 @@ class Pipeline:
         """Return the result of some of the transforms: the user's, or else what user code gets."""
         draft = self._drafted(img, self._call)
         try:
-            draft_through(transforms, draft)
+            self._draft_some(draft, transforms)
             return self._delivered(draft) if last else draft.handed()
         finally:
             draft.call.draws.release()
 
-    def _drafted(self, img: Any, call: Call) -> TransformDraft:
-        draft = TransformDraft(img, call)
+    def _drafted(self, image: Any, call: Call) -> Any:
+        """Return a draft of an image, with no ops."""
+        draft = TransformDraft(image, call)
         if draft.device is not None:
-            draft.call = self._call_on_device(draft.call)
+            self._go_on(draft, draft.call)
         return draft
+
+    def _go_on(self, draft: Any, call: Call) -> None:
+        """Let what comes next to a draft be done by a call of this pipeline."""
+        alone = draft.alone
+        draft.call = call if alone is None or alone.device is None else call.like(family=self._family())
 
     def _recipe(self) -> Any:
         """Return the recipe by which the core can do a call, or None."""
@@ -230,16 +231,15 @@ class Pipeline:
 
     def _run(self, img: Any, call: Call) -> Any:
         """Return the result of a call of the pipeline with other settings."""
-        draft = self._drafted(img, call)
+        return self._done(self._drafted(img, call))
+
+    def _done(self, draft: Any) -> Any:
+        """Return the result of all transforms for a draft that has no ops."""
         try:
             self._draft_all(draft)
             return self._delivered(draft)
         finally:
             draft.call.draws.release()
-
-    def _call_on_device(self, call: Call) -> Call:
-        """Return the same call with the kernels of this pipeline."""
-        return call.like(family=self._family())
 
     def _family(self) -> Family:
         if self._kernels is None:
@@ -249,17 +249,18 @@ class Pipeline:
         return self._kernels
 
     def sample(self, size: Any) -> Any:
-        """Draw the parameters for one image, as a call would, and process no pixels.
+        """Draw the parameters for one image or one sample, as a call would, and process no pixels.
 
         The random generators advance as in a call. Your own callables, and others that fastaug cannot read, are called
         with a black image to which the earlier transforms were applied. Only these get pixels.
 
         Args:
             size: (height, width), or an int for a square, of an RGB image or of another input that the first transform
-                takes; or an image, which is used instead of the black one and is not changed.
+                takes; or an image or a sample, which is used instead of the black one and is not changed.
 
         Returns:
-            The parameters as plain data, in lists and dictionaries of strings and numbers. :meth:`replay` takes them.
+            A list of dictionaries for :meth:`replay`, one for each transform that draws: its class and its parameters,
+            as plain data. Tensors that transforms of ``v2`` draw, such as displacements, stay tensors.
 
         Raises:
             ValueError: a transform that is called as it is draws: its parameters are not known.
@@ -275,30 +276,34 @@ class Pipeline:
         """
         tape = Recording(strict=True)
         call = self._call.like(tape=tape)
-        outline = _outline(self.transforms, size, call) if isinstance(size, (int, tuple, list)) else Outline(size, call)
         try:
-            self._draft_all(outline)
+            self._draft_all(self._outlined(size, call))
         finally:
             call.draws.release()
         return tape.entries
 
+    def _outlined(self, size: Any, call: Call) -> Any:
+        """Return what stands for an image that was given, or for a black one of that size."""
+        return _outline(self.transforms, size, call) if isinstance(size, (int, tuple, list)) else Outline(size, call)
+
     def replay(self, image: Any, params: Any, subset: bool = False) -> Any:
-        """Return the transformed image, with parameters that :meth:`sample` has drawn. Draws nothing.
+        """Return the transformed image or sample, with parameters that :meth:`sample` has drawn. Draws nothing.
 
         The same parameters apply to any number of images, in any container. Your own functions are called, and may
         draw.
 
         Args:
-            image: as in a call; of any size that the parameters fit.
+            image: as in a call with one argument; of any size that the parameters fit.
             params: what :meth:`sample` returned, unchanged or edited.
             subset: whether this pipeline has only some of the transforms that ``params`` were drawn for, in the same
                 order, as a pipeline of masks may have the geometry of the one of the images. Then entries of other
-                classes than the next transform's are skipped.
+                classes than the next transform's are skipped. Only False for transforms of ``v2``, which handle masks
+                themselves.
 
         Raises:
             TypeError: ``params`` are no list of dictionaries.
             ValueError: ``params`` are of another pipeline; or, with ``subset``, lack an entry for a transform of this
-                one; or a transform that is called as it is draws.
+                one, or are for transforms of ``v2``; or a transform that is called as it is draws.
 
         Example:
             >>> import fastaug.transforms as T

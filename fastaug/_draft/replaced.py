@@ -69,12 +69,7 @@ class TransformDraft(Draft):
 
 def called(transform: Any, image: Any) -> Any:
     """Return what a transform, alone, makes of an image."""
-    draft = TransformDraft(image)
-    try:
-        transform._draft(draft, transform._sample(draft))
-        return draft.finish()
-    finally:
-        draft.call.draws.release()
+    return TransformDraft(image).after(lambda draft: transform._draft(draft, transform._sample(draft)))
 
 
 # The methods of drafts that are not named as their functions are.

@@ -17,7 +17,9 @@ from fastaug._program.ops import MAX_OPS
 
 #: Three functions that draft the transforms of a class. The first, if any, changes the image before parameters are
 #: drawn. The second, if any, draws them and touches no pixels. The third appends the ops for them and draws nothing.
-Step = tuple[Callable[[Any, Draft], None] | None, Callable[[Any, Draft], Any] | None, Callable[[Any, Draft, Any], None]]
+Step = tuple[
+    Callable[[Any, Draft, Any], None] | None, Callable[[Any, Draft], Any] | None, Callable[[Any, Draft, Any], None]
+]
 
 # Ops before a draft is done so far. A transform drafts few, so a program stays below the native core's limit.
 MAX_DRAFT = MAX_OPS // 2
@@ -88,13 +90,7 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
             image = draft.handed()
             draft.reset(transform(image) if tape is None else called(tape, transform, partial(transform, image)))
         else:
-            if tape is None:
-                prepare, sample, do = step
-                if prepare is not None:
-                    prepare(transform, draft)
-                do(transform, draft, None if sample is None else sample(transform, draft))
-            else:
-                draft.take(transform, step)
+            draft.take(transform, step)
             if draft.core.count > MAX_DRAFT:
                 draft.shorten()
         if log is not None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from PIL import Image
 
 from fastaug._draft.generators import generator_of, untouched
-from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Replaying
-from fastaug._draft.through import draft_through
 from fastaug._inspect import notebook, words
 from fastaug._inspect.log import Log
 from fastaug._inspect.plan import Plan
 from fastaug._inspect.records import Outside, walked
-from fastaug._sample.sample import Sample, SampleObserver
-from fastaug._sample.tape import SampleReplaying
+from fastaug._sample.sample import Sample
 
 _NO_PASS = "no pass over pixels"
 
@@ -186,13 +184,12 @@ class Explanation(notebook.Report):
             return self._run_in_stages()
 
     def _run_in_stages(self) -> list[Any]:
-        call = self._pipeline._call.like(tape=Replaying(self.parameters))
-        images = [self._image]
-        for transform in self._pipeline.transforms:
-            draft = TransformDraft(images[-1], call)
-            draft_through([transform], draft)
-            images.append(draft.finish())
-        return images
+        pipeline, stages = self._pipeline, [self._image]
+        call = pipeline._call.like(tape=Replaying(self.parameters))
+        for transform in pipeline.transforms:
+            draft = pipeline._drafted(stages[-1], call)
+            stages.append(draft.after(partial(pipeline._draft_some, transforms=[transform])))
+        return stages
 
 
 class SampleExplanation(Explanation):
@@ -229,26 +226,3 @@ class SampleExplanation(Explanation):
                     "steps": self._plan.leaves.get(path, []),
                 }
             )
-
-    def _run_in_stages(self) -> list[Any]:
-        stages = _Stages(self._image)
-        self._pipeline._run_sample((self._image,), tape=SampleReplaying(self.parameters), watch=stages)
-        return stages.found
-
-
-class _Stages(SampleObserver):
-    """A list of what a sample is after each of the pipeline's own transforms."""
-
-    def __init__(self, sample: Any) -> None:
-        self.found = [sample]
-        self._depth = 0
-
-    def begin(self, transform: Any, sample: Sample) -> None:
-        self._depth += 1
-
-    def end(self, transform: Any, sample: Sample) -> None:
-        self._depth -= 1
-        if not self._depth:
-            structure = sample.finish()
-            self.found.append(structure)
-            sample.restart(structure)

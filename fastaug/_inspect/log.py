@@ -26,8 +26,7 @@ from fastaug._names import is_ours
 from fastaug._program.kinds import ENCODED, PIL_IMAGE
 from fastaug._program.ops import MAX_OPS
 from fastaug._sample.pipeline import SamplePipeline
-from fastaug._sample.sample import Sample, SampleObserver
-from fastaug._sample.tape import SampleRecording
+from fastaug._sample.sample import Sample
 
 _Drawn = TypeVar("_Drawn")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -59,7 +58,7 @@ def _event(method: _Method) -> _Method:
     return timed  # type: ignore[return-value]
 
 
-class Log(SampleObserver):
+class Log:
     """A log of one call, in the order of time: its transforms, and who did what.
 
     It is the tape of the call, and the observer of its sample. For each image there is an `ImageLog`.
@@ -131,26 +130,20 @@ class Log(SampleObserver):
         self.stack.append(node)
         return node
 
-    # fastaug._draft.call.Tape and fastaug._sample.tape.SampleTape
+    # fastaug._draft.call.Tape
 
     @_event
     def take(self, transform: Any, draft: Any) -> Any:
-        used = self._draw(lambda: self.tape.take(transform, draft))
-        drawn = {name: value for name, value in self.tape.entries[-1].items() if name != "transform"}
-        if self.stack and any(value is not None for value in drawn.values()):
-            self.stack[-1].drawn.update(drawn)
-        return used
+        return self._draw(self.tape.take, transform, draft)
 
     @_event
     def drawn(self, transform: Any, name: str, draw: Callable[[], _Drawn]) -> _Drawn:
-        value: _Drawn = self._draw(lambda: self.tape.drawn(transform, name, draw))
-        self.stack[-1].drawn[name] = value
+        value: _Drawn = self._draw(self.tape.drawn, transform, name, draw)
         return value
 
     @_event
     def params(self, transform: Any, draw: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        params: dict[str, Any] = self._draw(lambda: self.tape.params(transform, draw))
-        self.stack[-1].drawn.update(params)
+        params: dict[str, Any] = self._draw(self.tape.params, transform, draw)
         return params
 
     def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
@@ -159,16 +152,21 @@ class Log(SampleObserver):
     def noise(self, transform: Any, draws: Draws) -> Any:
         return self.tape.noise(transform, draws)
 
-    def _draw(self, draw: Callable[[], Any]) -> Any:
+    def _draw(self, draw: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a method of the tape returns, and note what it has kept."""
         self.mark()
-        value = draw()
+        value = draw(*arguments)
         self.draws += self.elapsed()
+        kept = {name: part for name, part in self.tape.entries[-1].items() if name != "transform"}
+        if self.stack and any(part is not None for part in kept.values()):
+            self.stack[-1].drawn.update(kept)
         return value
 
-    # fastaug._sample.sample.SampleObserver
+    # Of samples.
 
     @_event
     def begin(self, transform: Any, sample: Sample) -> None:
+        """Record that a transform will change the sample. Calls nest: containers begin first, and end last."""
         node = self.enter(transform)
         paths = sample.paths()
         pixels = records.pixels_of(sample.leaves)
@@ -184,6 +182,7 @@ class Log(SampleObserver):
 
     @_event
     def end(self, transform: Any, sample: Sample) -> None:
+        """Record that it has changed the sample."""
         self._compare(sample)
         self._looks.pop()
         node = self.stack.pop()
@@ -193,11 +192,13 @@ class Log(SampleObserver):
 
     @_event
     def image_log(self, sample: Sample, index: int) -> ImageLog:
+        """Return the log of the draft of a leaf."""
         path = sample.paths()[index]
         return self._images.setdefault(path, ImageLog(self, path))
 
     @_event
     def arrive(self, sample: Sample, index: int) -> None:
+        """Record that the transform that began last will get a leaf."""
         leaf = sample.leaves[index]
         if isinstance(leaf, PixelDraft):
             _log_of(leaf).arrive(leaf)
@@ -207,6 +208,7 @@ class Log(SampleObserver):
 
     @_event
     def leave(self, sample: Sample, index: int, before: Any) -> None:
+        """Record that the result of the transform has replaced the leaf `before`."""
         after, drafted = sample.leaves[index], isinstance(before, PixelDraft)
         if drafted and isinstance(after, PixelDraft):
             _log_of(before).leave(after, after.image)
@@ -221,15 +223,18 @@ class Log(SampleObserver):
 
     @_event
     def finishing(self, sample: Sample) -> None:
+        """Record that the drafts will be finished."""
         self._compare(sample)
 
     @_event
     def finished(self, sample: Sample) -> None:
+        """Record that results have replaced the drafts."""
         # Results instead of drafts are not changes by the transform that asked for them.
         self._looks = [records.look(sample)] * len(self._looks)
 
     @_event
     def called(self, function: Callable[..., Any], sample: Sample) -> None:
+        """Record that a function got the finished sample, and the sample became what it returned."""
         before, paths = self._looks[-1], sample.paths()
         who = ("apart", "torch") if is_ours(type(function)) else ("barrier", "Python")
         for index in records.pixels_of(sample.leaves):
@@ -263,7 +268,7 @@ def _log_of(draft: PixelDraft) -> ImageLog:
 
 
 class ImageLog:
-    """The log of one image (fastaug._draft.call.Log), which keeps the transform of each of its ops.
+    """The log of one image, which keeps the transform of each of its ops.
 
     Args:
         leaf: the path of the image in a sample; "" for an image alone.
@@ -278,32 +283,39 @@ class ImageLog:
         self._store: list[Node | None] = []
         self._ran = False
 
-    # fastaug._draft.call.Log
+    # Of drafts.
 
     @_event
     def begin(self, transform: Any, draft: DraftBase) -> None:
+        """Record that a transform will be drafted. Containers begin before, and end after, what they hold."""
         self.log.enter(transform)
         self.arrive(draft)
 
     @_event
     def end(self, transform: Any, draft: DraftBase) -> None:
+        """Record that it has been drafted."""
         self.leave(draft, draft.image)
         self.log.stack.pop()
 
     def barrier(self, transform: Any, draft: DraftBase) -> None:
+        """Record that a transform cannot be drafted, and will be called with the image so far."""
         self._open(draft, "barrier", words.called(transform), "Python", reason_of_barrier(transform))
 
     def replaced(self, draft: DraftBase, name: str) -> None:
+        """Record that the replacement of a function will be called with the image so far."""
         self._open(draft, "barrier", name, "Python", f"functional.{name} is a function of yours")
 
     def eager(self, draft: DraftBase, name: str) -> None:
+        """Record that Pillow or torch, instead of the core, will do an op on the image so far."""
         self._open(draft, "fallback", name, records.library_of(draft), records.reason_of_fallback(draft))
 
     def decoding(self, draft: DraftBase, reason: str) -> None:
+        """Record that Pillow will decode the image of a draft."""
         self._open(draft, "fallback", "decode", "Pillow", reason)
         self.log.awaits_run = False
 
     def kept(self, draft: DraftBase, before: bool) -> None:
+        """Record that an image has the pixels that it keeps, since before this call or decoded for it."""
         log = self.log
         if before:
             log.notes.append((self.leaf, "the image: kept from an earlier use, not decoded again"))
@@ -320,6 +332,7 @@ class ImageLog:
             log.timeline.append(entry)
 
     def delegated(self, draft: DraftBase, library: str) -> None:
+        """Record that a library has done the only op of a draft."""
         log = self.log
         seconds = log.elapsed()
         count = draft.count
@@ -335,6 +348,7 @@ class ImageLog:
         log.mark()
 
     def run(self, jobs: Sequence[tuple[bytes, _C.Source, _C.Target]], rewrites: int) -> None:
+        """Do the jobs instead of _C.run, with its arguments."""
         for job in jobs:
             self._run(*job, rewrites)
 
@@ -444,15 +458,13 @@ def _is_result(image: Any, target: _C.Target) -> bool:
 
 def logged(pipeline: Any, image: Any) -> tuple[Any, Log]:
     """Return the result of a pipeline for an image or a sample, and the log of how it was made."""
+    log = Log(Recording())
     if isinstance(pipeline, SamplePipeline):
-        log = Log(SampleRecording())
-        log.mark()
-        result = pipeline._run_sample((image,), tape=log, watch=log)
+        call = pipeline._call.like(watch=log, tape=log)
     else:
-        log = Log(Recording())
         log.leaves[""] = "pixels", words.source(image)
         call = pipeline._call.like(log=ImageLog(log), tape=log)
-        log.mark()
-        result = pipeline._run(image, call)
+    log.mark()
+    result = pipeline._run(image, call)
     log.charge()
     return result, log

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -13,8 +14,7 @@ from fastaug._draft.call import Call
 from fastaug._draft.pipeline import Pipeline, checked_size
 from fastaug._program.eager import compiling
 from fastaug._program.job import Job
-from fastaug._sample.sample import Sample, SampleObserver
-from fastaug._sample.tape import SampleRecording, SampleReplaying, SampleTape
+from fastaug._sample.sample import Sample
 
 
 def is_size(size: Any) -> bool:
@@ -35,40 +35,20 @@ class SamplePipeline(Pipeline):
     """A pipeline whose transforms change whole samples, in one call."""
 
     @abstractmethod
-    def _take(self, sample: Sample) -> None:
-        """Draft all transforms."""
+    def _draft_some(self, draft: Sample, transforms: Iterable[Any]) -> None: ...
 
     def _called(self, inputs: tuple[Any, ...]) -> Any:
         if not compiling():
             result = self._at_once(inputs[0] if len(inputs) == 1 else inputs)
             if result is not NotImplemented:
                 return result
-        return self._run_sample(inputs)
+        return self._done(Sample(inputs, self._call))
 
-    def _run_sample(
-        self,
-        inputs: tuple[Any, ...],
-        call: Call | None = None,
-        tape: SampleTape | None = None,
-        watch: SampleObserver | None = None,
-    ) -> Any:
-        sample = Sample(inputs, self._call if call is None else call, tape, watch)
-        try:
-            self._take(sample)
-            return self._formatted(sample.finish())
-        finally:
-            sample.call.draws.release()
-
-    def _run(self, img: Any, call: Call) -> Any:
-        return self._run_sample((img,), call)
-
-    # For batches and views.
+    def _drafted(self, image: Any, call: Call) -> Sample:
+        return Sample((image,), call)
 
     def _begin(self, image: Any, call: Call) -> Any:
         return Sample((image,), call.like(tape=None))
-
-    def _draft_all(self, draft: Any) -> None:
-        self._take(draft)
 
     def _delivered(self, draft: Any) -> Any:
         return self._formatted(draft.finish())
@@ -81,65 +61,11 @@ class SamplePipeline(Pipeline):
         result = super()._presented(leaf, result)
         return result if leaf.cls is None else result.as_subclass(leaf.cls)
 
-    def sample(self, size: Any) -> Any:
-        """Draw the parameters for one sample, as a call does, without making pixels.
-
-        The random generators advance as in a call. Your own callables, and any that fastaug does not know, are called
-        with the sample at that point.
-
-        Args:
-            size: a sample, which is not changed; or the size of a black RGB image, (height, width) or an int.
-
-        Returns:
-            A list of dictionaries for :meth:`replay`, one for each transform that draws, with the parameters by
-            torchvision's names. Tensors, such as displacements, stay tensors.
-
-        Raises:
-            ValueError: a transform draws parameters that fastaug does not know.
-
-        Example:
-            >>> from PIL import Image
-            >>> from fastaug.transforms import v2
-            >>> transform = v2.Compose([v2.RandomHorizontalFlip(p=1.0)])
-            >>> params = transform.sample((60, 80))
-            >>> params
-            [{'transform': 'RandomHorizontalFlip', 'applied': True}]
-        """
-        tape = SampleRecording(strict=True)
+    def _outlined(self, size: Any, call: Call) -> Any:
         # Of copies, since some transforms write to their input where they are asked to.
-        given = tree_map_only(torch.Tensor, lambda leaf: leaf.clone(), sample_of(size))
-        sample = Sample((given,), self._call, tape)
-        try:
-            self._take(sample)
-        finally:
-            self._call.draws.release()
-        return tape.entries
+        return Sample((tree_map_only(torch.Tensor, torch.Tensor.clone, sample_of(size)),), call)
 
     def replay(self, image: Any, params: Any, subset: bool = False) -> Any:
-        """Transform a sample with parameters from :meth:`sample`, and draw nothing.
-
-        Args:
-            image: a sample in one argument, of any size that the parameters fit.
-            params: the list from :meth:`sample`, unchanged or edited.
-            subset: only False, because transforms of samples handle masks themselves.
-
-        Raises:
-            TypeError: ``params`` is not a list of dictionaries.
-            ValueError: ``params`` is from another pipeline; ``subset`` is true; or a transform draws parameters that
-                fastaug does not know.
-
-        Example:
-            >>> from PIL import Image
-            >>> from fastaug.transforms import v2
-            >>> transform = v2.Compose([v2.RandomHorizontalFlip()])
-            >>> image = Image.new("RGB", (80, 60))
-            >>> params = transform.sample(image)
-            >>> transform.replay(image, params) == transform.replay(image, params)
-            True
-        """
         if subset:
             raise ValueError("subset is of pipelines of single images: a sample is transformed as a whole")
-        tape = SampleReplaying(params, strict=True)
-        result = self._run_sample((image,), None, tape)
-        tape.end()
-        return result
+        return super().replay(image, params)

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.utils import _pytree
 
-from fastaug._draft.call import PLAIN, Call, Tape
+from fastaug._draft.call import PLAIN, Call, Drawn, Tape
 from fastaug._draft.draws import Draws
 from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
 from fastaug._draft.replaced import TransformDraft
@@ -21,7 +21,6 @@ from fastaug._draft.through import MAX_DRAFT, draft_through, step_of
 from fastaug._image.encoded import is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
-from fastaug._sample.tape import SampleTape
 from fastaug._tv_tensors.boxes import BoxesDraft
 from fastaug._tv_tensors.choice import classes
 from fastaug._tv_tensors.points import PointsDraft
@@ -40,49 +39,13 @@ class Leaves(list[Any]):
     draws: Draws
 
 
-class SampleObserver:
-    """An observer of a sample, whose methods do nothing."""
-
-    def begin(self, transform: Any, sample: Sample) -> None:
-        """Called before a transform changes the sample. Calls nest: containers begin first, and end last."""
-
-    def end(self, transform: Any, sample: Sample) -> None:
-        """Called after a transform has changed the sample."""
-
-    def image_log(self, sample: Sample, index: int) -> Any:
-        """Return the log of the draft of a leaf (fastaug._draft.call.Log), or None."""
-
-    def arrive(self, sample: Sample, index: int) -> None:
-        """Called before the transform that began last gets a leaf."""
-
-    def leave(self, sample: Sample, index: int, before: Any) -> None:
-        """Called when the result of the transform has replaced the leaf `before`."""
-
-    def finishing(self, sample: Sample) -> None:
-        """Called before the drafts are finished."""
-
-    def finished(self, sample: Sample) -> None:
-        """Called when results have replaced the drafts."""
-
-    def called(self, function: Callable[..., Any], sample: Sample) -> None:
-        """Called after a function got the finished sample, and the sample became what it returned."""
-
-
-class Sample:
+class Sample(Drawn):
     """The arguments of a call as a list of leaves and a description of their tree."""
 
-    __slots__ = ("_types", "call", "given", "leaves", "rebuilt", "spec", "tape", "unpacked", "watch")
+    __slots__ = ("_types", "call", "given", "leaves", "rebuilt", "spec", "unpacked")
 
-    def __init__(
-        self,
-        inputs: tuple[Any, ...],
-        call: Call = PLAIN,
-        tape: SampleTape | None = None,
-        watch: SampleObserver | None = None,
-    ) -> None:
+    def __init__(self, inputs: tuple[Any, ...], call: Call = PLAIN) -> None:
         self.call = call
-        self.tape = tape
-        self.watch = watch
         self.unpacked = len(inputs) > 1
         self.restart(inputs if self.unpacked else inputs[0])
 
@@ -112,7 +75,8 @@ class Sample:
         """Replace a leaf by a draft if that is possible, and return it."""
         leaf = self.leaves[index]
         make = _makers.get(type(leaf)) or _maker(type(leaf))
-        drafted = make(leaf, self.call if self.watch is None else self.call.like(log=self.watch.image_log(self, index)))
+        call, watch = self.call, self.call.watch
+        drafted = make(leaf, call if watch is None else call.like(log=watch.image_log(self, index)))
         if drafted is not None:
             self.leaves[index] = leaf = drafted
         return leaf
@@ -130,13 +94,14 @@ class Sample:
         if transform._draws:
             chosen = Leaves([leaves[index] for index in indices])
             chosen.draws = self.call.draws
-            if self.tape is None:
+            tape = self.call.tape
+            if tape is None:
                 params = transform.make_params(chosen)
             else:
-                params = self.tape.params(transform, lambda: transform.make_params(chosen))
+                params = tape.params(transform, lambda: transform.make_params(chosen))
         if transform._retypes:
             self._types = None
-        watch = self.watch
+        watch = self.call.watch
         for index in indices:
             leaf = leaves[index]
             if watch is not None:
@@ -154,30 +119,32 @@ class Sample:
 
     def drawn(self, transform: Any, name: str, draw: Callable[[], _Drawn]) -> _Drawn:
         """Return a decision of a transform, drawn or from the tape."""
-        return draw() if self.tape is None else self.tape.drawn(transform, name, draw)
+        tape = self.call.tape
+        return draw() if tape is None else tape.drawn(transform, name, draw)
 
     def finish(self, whole: bool = True) -> Any:
         """Return the arguments with all drafts done, as the `whole` result or as the input of a callable."""
         self.call.draws.release()
-        if whole:
-            for leaf in self.leaves:
-                if isinstance(leaf, Leaf):
-                    leaf.choose_order()
-        if self.watch is not None:
-            return self._finish_watched(self.watch)
+        if self.call.watch is not None:
+            return self._finish_watched(self.call.watch, whole)
         if not self.rebuilt:
             return self.given
         if self.spec is None:
             leaf = self.leaves[0]
-            return leaf.result() if isinstance(leaf, Leaf) else leaf
+            if not isinstance(leaf, Leaf):
+                return leaf
+            if whole:
+                leaf.choose_order()
+            return leaf.result()
         jobs: list[Any] = []
-        ended = self.start(jobs)
+        ended = self.start(jobs, whole)
         if jobs:
             self.call.run(jobs, self.call.rewrites)
         return ended()
 
-    def start(self, jobs: list[Any]) -> Callable[[], Any]:
+    def start(self, jobs: list[Any], whole: bool = True) -> Callable[[], Any]:
         """Append the jobs of all leaves, and return a function that gives the sample after them."""
+        self._choose_orders(whole)
         later = [(index, leaf.start(jobs)) for index, leaf in enumerate(self.leaves) if isinstance(leaf, Leaf)]
 
         def ended() -> Any:
@@ -188,8 +155,15 @@ class Sample:
 
         return ended
 
-    def _finish_watched(self, watch: SampleObserver) -> Any:
+    def _choose_orders(self, whole: bool) -> None:
+        if whole:
+            for leaf in self.leaves:
+                if isinstance(leaf, Leaf):
+                    leaf.choose_order()
+
+    def _finish_watched(self, watch: Any, whole: bool) -> Any:
         """Finish leaf by leaf, so that the observer sees each one's jobs."""
+        self._choose_orders(whole)
         watch.finishing(self)
         for index, leaf in enumerate(self.leaves):
             if isinstance(leaf, Leaf):
@@ -203,11 +177,8 @@ class Sample:
         self._types = None  # there are drafts among the leaves
         self.rebuilt = True
 
-    # For batches and views: fastaug._batch.batch.Drawn.
-
     @property
     def alone(self) -> Any:
-        """The draft of an image that is all of the work; None if there is other work."""
         leaf = self.leaves[0] if self.rebuilt and self.spec is None else None
         return leaf if type(leaf) is ImageDraft else None
 
@@ -215,9 +186,6 @@ class Sample:
     def complete(self) -> bool:
         draft = self.alone
         return draft is not None and bool(draft.touched)
-
-    def drafted(self) -> Sample:
-        return self
 
     def structure(self) -> Any:
         return unflatten(self.spec, iter(self.leaves)) if self.rebuilt else self.given
@@ -229,14 +197,14 @@ class Sample:
         if self.call.beside is not None:
             self.call.beside.settle()
         inputs = self.finish(False)
-        if self.tape is None or transform is not None:  # of a transform the draws are on the tape
+        if self.call.tape is None or transform is not None:  # of a transform the draws are on the tape
             self.restart(function(*inputs) if self.unpacked else function(inputs))
         else:
-            self.restart(self._taped(self.tape, function, inputs))
-        if self.watch is not None:
-            self.watch.called(function if transform is None else transform, self)
+            self.restart(self._taped(self.call.tape, function, inputs))
+        if self.call.watch is not None:
+            self.call.watch.called(function if transform is None else transform, self)
 
-    def _taped(self, tape: SampleTape, function: Callable[..., Any], inputs: Any) -> Any:
+    def _taped(self, tape: Tape, function: Callable[..., Any], inputs: Any) -> Any:
         """Call a function whose draws the tape keeps if it can."""
         if self.unpacked:
             return called(tape, function, partial(function, *inputs))
@@ -248,12 +216,7 @@ class Sample:
         settings = getattr(function, "_call", PLAIN)
 
         def run(inner: Tape) -> Any:
-            draft = TransformDraft(inputs, settings.like(tape=inner))
-            try:
-                draft_through((function,), draft)
-                return draft.finish()
-            finally:
-                draft.call.draws.release()
+            return TransformDraft(inputs, settings.like(tape=inner)).after(partial(draft_through, (function,)))
 
         return tape.inner(function, run)
 
@@ -281,7 +244,7 @@ class Sample:
         if step is None or self.spec is not None or self.unpacked:
             return False
         prepare, draw, do = step
-        records = self.tape is not None and (draw is not None or hasattr(function, "transforms"))
+        records = self.call.tape is not None and (draw is not None or hasattr(function, "transforms"))
         if prepare is not None or (records and getattr(function, "_drawn", ()) != ("params",)):
             return False
         if not isinstance(self.leaves[0], Leaf):
@@ -289,8 +252,8 @@ class Sample:
         leaf = self.leaves[0]
         if type(leaf) is not ImageDraft or leaf.cls is not None or not leaf.is_pil:
             return False
-        if self.watch is not None:
-            self.watch.arrive(self, 0)
+        if self.call.watch is not None:
+            self.call.watch.arrive(self, 0)
         draft = leaf.as_plain()
         params = None if draw is None else self.drawn(function, "params", lambda: draw(function, draft))
         do(function, draft, params)
@@ -299,8 +262,8 @@ class Sample:
         leaf.go_on_from(draft)
         self.rebuilt = True
         self._types = None
-        if self.watch is not None:
-            self.watch.leave(self, 0, leaf)
+        if self.call.watch is not None:
+            self.call.watch.leave(self, 0, leaf)
         return True
 
     def paths(self) -> list[str]:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fastaug import _C
-from fastaug._draft.call import Call
+from fastaug._draft.call import Call, Drawn
 from fastaug._draft.finish import Together
-from fastaug._draft.replaced import TransformDraft
 from fastaug._image.encoded import NOT_DECODED, is_encoded
 from fastaug._image.kept import Once
 from fastaug._image.lazy import LazyImage
@@ -42,12 +41,8 @@ class Jobs:
         return {value: part.delivered(memory) for value, part, memory in zip(self.values, self.parts, memories)}
 
 
-class DrawnViews:
+class DrawnViews(Drawn):
     """The values of a program, some of which are drafts, with a tape for each step if there are tapes."""
-
-    # For fastaug._batch.batch.Drawn.
-    complete = True
-    alone = None
 
     def __init__(self, program: Program, inputs: tuple[Any, ...], call: Call, tapes: list[Any] | None = None) -> None:
         self.program = program
@@ -106,41 +101,31 @@ class DrawnViews:
     def _draw(self, number: int, step: Step) -> None:
         pipeline = step.pipeline
         begun = self.waiting.pop(step.source, None) if step.fused else None
-        tape = None if self.tapes is None else self.tapes[number]
         call = self._call_of(pipeline)
+        if self.tapes is not None:
+            call = call.like(tape=self.tapes[number])
         if number == self.program.last_use:
             for handle in self._handles:
                 handle._kept.together = True  # type: ignore[attr-defined]
-        if step.sampled:
-            if step.writes:
-                self.settle()
-            if begun is None:
-                from_inputs = step.source == 0 and self._decoders is None
-                sample = Sample(self._samples if from_inputs else (self._value_of(step),), call, tape)
-            else:
-                sample = begun[0]
-                sample.call, sample.tape = call, tape
-            if pipeline._is_own():
-                pipeline._take(sample)
-            else:
-                sample.apart(pipeline)
-            self.waiting[step.value] = sample, pipeline
-        elif step.source == 0 and len(self.inputs) > 1:
+        several = step.source == 0 and len(self.inputs) > 1 and not step.sampled
+        if several or (step.sampled and step.writes):
             self.settle()
+        if several:
             call.draws.release()
             self.values[step.value] = pipeline.transforms[0](*self.inputs)
+            return
+        if begun is not None:
+            draft = begun[0]
+            pipeline._go_on(draft, call)
+        elif step.sampled and step.source == 0 and self._decoders is None:
+            draft = Sample(self._samples, call)
         else:
-            if tape is not None:
-                call = call.like(tape=tape)
-            if begun is None:
-                draft = TransformDraft(self._value_of(step), call)
-            else:
-                draft = begun[0]
-                draft.call = call
-            if draft.device is not None:
-                draft.call = pipeline._call_on_device(draft.call)
+            draft = pipeline._drafted(self._value_of(step), call)
+        if step.sampled and not pipeline._is_own():
+            draft.apart(pipeline)
+        else:
             pipeline._draft_all(draft)
-            self.waiting[step.value] = draft, pipeline
+        self.waiting[step.value] = draft, pipeline
         if call.draws is not self.call.draws:
             call.draws.release()
 
@@ -209,9 +194,6 @@ class DrawnViews:
             return False
         return True
 
-    def drafted(self) -> DrawnViews:
-        return self
-
     def jobs(self) -> Jobs | None:
         """Return the jobs that make the whole result; None if it needs other work, or several modes."""
         wanted = self.program.outputs
@@ -236,13 +218,12 @@ class DrawnViews:
 
 def _is_of_encoded(draft: Any) -> bool:
     """Return whether a draft reads only encoded bytes, to which user code does not write."""
-    image = draft.alone if type(draft) is Sample else draft
-    return image is not None and image.source == ENCODED
+    return draft.alone is not None and draft.alone.source == ENCODED
 
 
 def _job_of(draft: Any, pipeline: Any) -> Job | None:
-    sampled = type(draft) is Sample
-    if (sampled and not draft.complete) or (draft.alone if sampled else draft).device is not None:
+    """Return the job that makes the whole result of a draft, or None."""
+    if not draft.complete or draft.alone.device is not None:
         return None
     job: Job | None = pipeline._job(draft)
     return job
@@ -255,10 +236,7 @@ def _started(draft: Any, pipeline: Any, jobs: Together) -> Callable[[], Any] | N
         memory, native = job.begin()
         jobs.append(native)
         return lambda: pipeline._presented(draft, job.delivered(memory))
-    if type(draft) is Sample and draft.spec is not None and draft.watch is None:
-        for leaf in draft.leaves:
-            if hasattr(leaf, "choose_order"):
-                leaf.choose_order()
-        ended = draft.start(jobs)
-        return lambda: pipeline._formatted(ended())
-    return None
+    if draft.alone is not None:
+        return None
+    ended = draft.start(jobs)
+    return lambda: pipeline._formatted(ended())

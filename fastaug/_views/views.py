@@ -15,7 +15,6 @@ from fastaug._image.lazy import LazyImage
 from fastaug._inspect.methods import SeenPipeline
 from fastaug._program import eager
 from fastaug._sample.pipeline import is_size, sample_of
-from fastaug._sample.tape import SampleRecording, SampleReplaying
 from fastaug._views.drawn import DrawnViews
 from fastaug._views.program import Program, Value, ViewCall, built
 
@@ -109,7 +108,7 @@ class Views(SeenPipeline):
     def __call__(self, image: Any, *others: Any) -> Any:
         if eager.traced():
             return self._one_by_one((image, *others))
-        return self._run_inputs((image, *others), self._call)
+        return self._done(DrawnViews(self._program, (image, *others), self._call))
 
     def _one_by_one(self, inputs: tuple[Any, ...]) -> Any:
         """Run a loop over the calls, which torch can trace."""
@@ -119,17 +118,6 @@ class Views(SeenPipeline):
             values[value] = transform(*inputs) if source == 0 else transform(values[source])
         return built(self.result, values)
 
-    def _run_inputs(self, inputs: tuple[Any, ...], call: Call, tapes: list[Any] | None = None) -> Any:
-        drawn = DrawnViews(self._program, inputs, call, tapes)
-        try:
-            self._draft_all(drawn)
-            return self._delivered(drawn)
-        finally:
-            call.draws.release()
-
-    def _run(self, img: Any, call: Call) -> Any:
-        return self._run_inputs((img,), call)
-
     def _seen(self, pipeline: Any) -> Any:
         """Return one of its pipelines, with the draws that it has here."""
         return pipeline
@@ -137,10 +125,10 @@ class Views(SeenPipeline):
     def _is_plain(self) -> bool:
         return False
 
-    # For batches.
-
-    def _begin(self, image: Any, call: Call) -> Any:
+    def _drafted(self, image: Any, call: Call) -> DrawnViews:
         return DrawnViews(self._program, (image,), call)
+
+    _begin = _drafted
 
     def _draft_all(self, draft: Any) -> None:
         draft.draw()
@@ -227,9 +215,7 @@ class Views(SeenPipeline):
             >>> [len(params) for params in views.sample((60, 80))]
             [1, 1]
         """
-        tapes: list[Any] = [
-            SampleRecording(strict=True) if step.sampled else Recording(strict=True) for step in self._program.steps
-        ]
+        tapes = [Recording(strict=True) for _ in self._program.steps]
         given = tree_map_only(torch.Tensor, lambda leaf: leaf.clone(), self._image_of(size))
         drawn = DrawnViews(self._program, (given,), self._call, tapes)
         try:
@@ -269,11 +255,8 @@ class Views(SeenPipeline):
             raise ValueError(f"params should be those of {len(steps)} transforms, got those of {len(params)}")
         if subset and any(step.sampled for step in steps):
             raise ValueError("subset is of pipelines of single images: a sample is transformed as a whole")
-        tapes: list[Any] = [
-            SampleReplaying(own, strict=True) if step.sampled else Replaying(own, subset, strict=True)
-            for step, own in zip(steps, params)
-        ]
-        result = self._run_inputs((image,), self._call, tapes)
+        tapes = [Replaying(own, subset, strict=True) for own in params]
+        result = self._done(DrawnViews(self._program, (image,), self._call, tapes))
         for tape in tapes:
             tape.end()
         return result

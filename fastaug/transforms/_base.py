@@ -14,7 +14,7 @@ from torch import nn
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
-from fastaug._draft.replaced import TransformDraft
+from fastaug._draft.replaced import called
 from fastaug._image.types import ImageT
 from fastaug._inspect.methods import Shown
 from fastaug._program.arguments import as_float32
@@ -80,12 +80,7 @@ class Transform(Shown, nn.Module):
 
     def forward(self, img: Any) -> Any:
         """The transformed image, in the container of ``img``."""
-        draft = TransformDraft(img)
-        try:
-            self._draft(draft, self._sample(draft) if self._drawn else None)
-            return draft.finish()
-        finally:
-            draft.call.draws.release()
+        return called(self, img)
 
     def __repr__(self) -> str:
         if not self._shown:

@@ -55,10 +55,8 @@ class Compose(SeenPipeline):
         if arithmetic != "container":
             self.arithmetic = arithmetic
 
-    def _draft(self, draft: Draft, params: None = None) -> None:
-        draft_through(self.transforms, draft)
-
-    _draft_all = _draft
+    def _draft(self, draft: Draft, params: None) -> None:
+        self._draft_all(draft)
 
     def _packed(self) -> recipe.Packed:
         return recipe.group(self.transforms)

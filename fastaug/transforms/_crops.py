@@ -176,15 +176,13 @@ class RandomCrop(Transform):
 
     def forward(self, img: Any) -> Any:
         """The transformed image, in the container of ``img``."""
-        draft = TransformDraft(img)
-        try:
-            self._before_drawing(draft)
-            self._draft(draft, self._sample(draft))
-            return draft.finish()
-        finally:
-            draft.call.draws.release()
+        return TransformDraft(img).after(self._padded)
 
-    def _before_drawing(self, draft: Draft) -> None:
+    def _padded(self, draft: Draft) -> None:
+        self._before_drawing(draft)
+        self._draft(draft, self._sample(draft))
+
+    def _before_drawing(self, draft: Draft, params: None = None) -> None:
         """Pad the image, before parameters are drawn for it."""
         if self.padding is not None:
             draft.pad(self.padding, self.fill, self.padding_mode)

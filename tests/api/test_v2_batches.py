@@ -157,6 +157,8 @@ def test_seeds_and_memory_of_the_users() -> None:
     array = np.empty((7, 3, 32, 32), np.float32)
     tensors(T).batch(IMAGES, out=array, seeds=seeds)
     assert torch.equal(torch.from_numpy(array), expected)
+    own = fastaug.compile(tensors(TV), generator=torch.Generator())
+    assert torch.equal(own.batch(IMAGES, seeds=seeds), expected)
     with pytest.raises(ValueError, match="out should"):
         tensors(T).batch(IMAGES, out=torch.empty(7, 3, 31, 32))
 

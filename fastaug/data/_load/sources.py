@@ -12,8 +12,7 @@ from typing import Any
 from torch.utils.data import Subset
 
 from fastaug._batch.methods import BatchPipeline
-from fastaug._draft.call import Call, Drawing
-from fastaug._draft.draft import Draft
+from fastaug._draft.call import PLAIN, Call, Drawing
 from fastaug._draft.generators import untouched
 from fastaug._draft.known import unknown
 from fastaug._draft.outline import Outline
@@ -83,20 +82,6 @@ def _handle_of(loader: Any, folders: Any) -> Any:
     return None
 
 
-class _Asked(Outline):
-    """An outline that records whether an unknown callable received the image."""
-
-    __slots__ = ("asked",)
-
-    def __init__(self, image: Any, call: Call) -> None:
-        self.asked = False
-        super().__init__(image, call)
-
-    def _begun(self) -> Draft:
-        self.asked = True
-        return super()._begun()
-
-
 def is_drafted(folder: Folder, index: Any) -> bool:
     """Return whether all transforms of an image of the folder are drafted, and give pixels alone."""
     # User callables may draw from the process's generators.
@@ -105,7 +90,7 @@ def is_drafted(folder: Folder, index: Any) -> bool:
         handle, _ = folder[index]
         draws = WorkerStream(0, 0)
         with draws.in_thread():
-            return _follows(folder.transform, handle, Call(tape=Drawing()))
+            return _follows(folder.transform, handle, PLAIN.like(tape=Drawing()))
     return True
 
 
@@ -124,7 +109,7 @@ def _follows(pipeline: Pipeline, image: Any, call: Call) -> bool:
         draft = sample.alone
         # Immediate ops and user callables replace the image of the draft.
         return draft is not None and draft.image is first and draft.kind != PIL_IMAGE
-    outline = _Asked(image, call)
+    outline = Outline(image, call)
     pipeline._draft_all(outline)
     call.draws.release()
     return not outline.asked and outline.kind != PIL_IMAGE

@@ -127,9 +127,10 @@ class _BaseMixUpCutMix(Transform):
         def draw(flat_inputs: list[Any]) -> dict[str, Any]:
             leaves = Leaves(flat_inputs)
             leaves.draws = sample.call.draws
-            if sample.tape is None:
+            tape = sample.call.tape
+            if tape is None:
                 return self.make_params(leaves)
-            return sample.tape.params(self, lambda: self.make_params(leaves))
+            return tape.params(self, lambda: self.make_params(leaves))
 
         sample.apart(lambda *inputs: self._mixed(inputs, draw), self)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from torch import nn
@@ -87,7 +87,10 @@ class Compose(_Container, SeenSamples, SamplePipeline):
         return recipe.recipe_of(self, self.transforms, family=_recipe.FAMILY)
 
     def _take(self, sample: Sample) -> None:
-        take_all(self.transforms, sample)
+        self._draft_all(sample)
+
+    def _draft_some(self, draft: Sample, transforms: Iterable[Any]) -> None:
+        take_all(transforms, draft)
 
     def _is_own(self) -> bool:
         return reads_drafts(self)

@@ -233,7 +233,8 @@ class GaussianNoise(Keeping):
         # It draws for each leaf while it transforms: from what the thread draws from.
         draws = sample.call.draws
         draws.release()
-        generator = None if sample.tape is None else sample.tape.noise(self, draws)
+        tape = sample.call.tape
+        generator = None if tape is None else tape.noise(self, draws)
         if generator is None:
             generator = draws.generator
         with nullcontext() if generator is None else drawing_from(generator, python_random()):

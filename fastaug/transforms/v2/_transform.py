@@ -229,12 +229,7 @@ def applied(transform: Any, sample: Sample) -> bool:
 
 def run(take: Callable[[Sample], None], inputs: tuple[Any, ...]) -> Any:
     """Return the result of a call of what changes drafts."""
-    sample = Sample(inputs)
-    try:
-        take(sample)
-        return sample.finish()
-    finally:
-        sample.call.draws.release()
+    return Sample(inputs).after(take)
 
 
 def take_all(transforms: Iterable[Any], sample: Sample) -> None:
@@ -245,7 +240,7 @@ def take_all(transforms: Iterable[Any], sample: Sample) -> None:
 
 def take(transform: Any, sample: Sample) -> None:
     """Change a sample by a transform. One that reads no drafts is called with the leaves so far."""
-    watch = sample.watch
+    watch = sample.call.watch
     if watch is not None:
         watch.begin(transform, sample)
     if reads_drafts(transform):
