@@ -92,9 +92,9 @@ std::optional<WeightForm> weight_form(bool v2) {
 }
 
 std::vector<float> weights_of(int size, double sigma, bool v2) {
-  // torch's positions, by sizes and versions.
-  static auto* const known = new std::map<std::pair<int, bool>, std::vector<float>>;
-  auto& positions = (*known)[{size, v2}];
+  // torch's positions, by sizes and versions. Each thread asks for itself: a lock might be held while another forks.
+  static thread_local std::map<std::pair<int, bool>, std::vector<float>> known;
+  auto& positions = known[{size, v2}];
   if (positions.empty()) positions = functions().named["positions"](size, v2).cast<std::vector<float>>();
   std::vector<float> weights = positions;
   as_exponents(weights, static_cast<float>(sigma), v2);
@@ -110,7 +110,7 @@ std::vector<float> weights_of(int size, double sigma, bool v2) {
 std::optional<bool> fuses_blur(const Kernel& kernel, Shape shape, int64_t images) {
   constexpr size_t kMostSettings = 4, kMostKnown = 4096;
   using Asked = std::array<int64_t, 6 + kMostSettings>;
-  static auto* const known = new std::map<Asked, std::optional<bool>>;
+  static thread_local std::map<Asked, std::optional<bool>> known;
   const Functions& all = functions();
   const auto ask = [&] {
     return all
@@ -126,11 +126,11 @@ std::optional<bool> fuses_blur(const Kernel& kernel, Shape shape, int64_t images
     asked[6 + k] = PyLong_AsLongLong(
         owned(PyObject_CallNoArgs(PyTuple_GET_ITEM(all.convolution_settings.ptr(), static_cast<Py_ssize_t>(k)))).ptr());
   }
-  const auto found = known->find(asked);
-  if (found != known->end()) return found->second;
+  const auto found = known.find(asked);
+  if (found != known.end()) return found->second;
   const std::optional<bool> answer = ask();
-  if (known->size() >= kMostKnown) known->clear();
-  known->emplace(asked, answer);
+  if (known.size() >= kMostKnown) known.clear();
+  known.emplace(asked, answer);
   return answer;
 }
 

@@ -10,8 +10,7 @@
 namespace fastaug {
 namespace {
 
-constexpr int kMostLanes = 16;
-using Vector = std::array<float, kMostLanes>;
+using Vector = std::array<float, 16>;
 
 // The sum of a row as torch.sum makes it: four vectors at a time, or single numbers where there are too few for one.
 float sum_of(std::span<const float> row, int lanes) {
@@ -30,12 +29,7 @@ float sum_of(std::span<const float> row, int lanes) {
 
 // The sum of a row as torch.softmax makes it: one vector, whose halves are added until a number is left.
 float softmax_sum_of(std::span<const float> row, int lanes) {
-  const auto width = static_cast<size_t>(lanes);
-  if (row.size() < width) {
-    float total = row[0];
-    for (const float number : row.subspan(1)) total += number;
-    return total;
-  }
+  const size_t width = row.size() < static_cast<size_t>(lanes) ? 1 : static_cast<size_t>(lanes);
   Vector sum{};
   for (size_t k = 0; k < row.size(); ++k) sum[k % width] += row[k];
   for (size_t half = width / 2; half > 0; half /= 2) {
@@ -93,10 +87,8 @@ std::optional<Op> blur_by(std::span<const float> across, std::span<const float> 
   op.flags = static_cast<uint16_t>((square ? kSquare : 0) | (fuses ? 0 : kUnfused));
   op.i[0] = static_cast<int32_t>(across.size());
   op.i[1] = static_cast<int32_t>(down.size());
-  float weights[kBlurWeights] = {};
-  std::ranges::copy(across.first(columns), weights);
-  std::ranges::copy(down.first(rows), weights + columns);
-  std::memcpy(op.f, weights, sizeof(weights));
+  std::memcpy(op.f, across.data(), columns * sizeof(float));
+  std::memcpy(reinterpret_cast<float*>(op.f) + columns, down.data(), rows * sizeof(float));
   return op;
 }
 
