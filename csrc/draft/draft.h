@@ -299,6 +299,8 @@ class Draft : public DraftState {
   // Channel k of the result is channel order[k].
   Reason permute_channels(const int (&order)[kMaxChannels], int count);
   Reason invert();
+  // An op that changes nothing but the colours of three channels.
+  Reason recolour(const Op& op);
   Reason posterize(int64_t bits);
   Reason solarize(Number threshold, const Torch& torch);
   Reason autocontrast(const Torch& torch);

@@ -169,9 +169,9 @@ def several(transforms: Any, pack: Callable[[Any], Packed] = packed) -> tuple[Pa
     return tuple(map(pack, transforms))
 
 
-def group(transforms: Any, p: Any = None, pack: Callable[[Any], Packed] = packed) -> Packed:
-    """Return the settings of several transforms in a row, done if a draw is at most `p`."""
-    return "Group", None if p is None else chance(p), several(transforms, pack)
+def happening(p: float, *step: Any) -> Packed:
+    """Return the settings of a step that is done if a draw is below `p`."""
+    return "Group", p, (step,), False
 
 
 def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:

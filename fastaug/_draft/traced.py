@@ -41,4 +41,4 @@ class TracedCore:
     rotate = affine = perspective = gaussian_blur = _decline
     adjust_brightness = adjust_contrast = adjust_saturation = adjust_hue = adjust_sharpness = adjust_gamma = _decline
     grayscale = to_rgb = permute_channels = invert = posterize = solarize = autocontrast = equalize = _decline
-    to_float = to_uint8_tensor = to_pil = convert_dtype = normalize = erase = _decline
+    recolour = to_float = to_uint8_tensor = to_pil = convert_dtype = normalize = erase = _decline

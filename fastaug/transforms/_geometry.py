@@ -125,7 +125,7 @@ class RandomHorizontalFlip(RandomTransform):
         draft.hflip()
 
     def _packed(self) -> recipe.Packed:
-        return "RandomFlip", False, recipe.chance(self.p)
+        return recipe.happening(recipe.chance(self.p), "Flip", False)
 
 
 class RandomVerticalFlip(RandomTransform):
@@ -142,4 +142,4 @@ class RandomVerticalFlip(RandomTransform):
         draft.vflip()
 
     def _packed(self) -> recipe.Packed:
-        return "RandomFlip", True, recipe.chance(self.p)
+        return recipe.happening(recipe.chance(self.p), "Flip", True)
