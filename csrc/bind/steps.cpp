@@ -111,7 +111,11 @@ Op op_of(const py::object& value) {
   return op;
 }
 
-PadMode pad_mode_of(const py::object& value) { return static_cast<PadMode>(value.cast<int>()); }
+Padding padding_of(const py::object& value) {
+  Padding mode;
+  if (!read_padding_mode(value.ptr(), mode)) refuse();
+  return mode;
+}
 
 double chance_of(const py::object& value) { return value.cast<double>(); }
 
@@ -152,7 +156,7 @@ steps::RandomCrop random_crop_of(Told& told) {
   const auto padding = told.maybe(sides_of);
   const bool pads = told.as<bool>();
   const Fill fill = fill_of(told.next());
-  return {height, width, padding, pads, fill, told.maybe(pad_mode_of)};
+  return {height, width, padding, pads, fill, padding_of(told.next())};
 }
 
 using Read = steps::Step (*)(Told&);
@@ -194,7 +198,7 @@ const std::unordered_map<std::string, Read>& readers() {
        [](Told& told) -> steps::Step {
          const Sides sides = sides_of(told.next());
          const Fill fill = fill_of(told.next());
-         return steps::Pad{sides, fill, told.maybe(pad_mode_of)};
+         return steps::Pad{sides, fill, padding_of(told.next())};
        }},
       {"Flip", [](Told& told) -> steps::Step { return steps::Flip{told.as<bool>()}; }},
       {"RandomCrop", [](Told& told) -> steps::Step { return random_crop_of(told); }},

@@ -13,7 +13,8 @@ class TracedCore:
     """The state of an image, with the attributes and methods of _C.Draft. It drafts nothing."""
 
     native = floats = channel_last = copied = takes_moves = transparent = False
-    count = stored = erases = views = reason = 0
+    count = stored = erases = views = 0
+    reason = "none"
     ending = 1
     first = None
     ops = store = ()

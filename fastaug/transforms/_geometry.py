@@ -107,8 +107,7 @@ class Pad(Transform):
         draft.pad(self.padding, self.fill, self.padding_mode)
 
     def _packed(self) -> recipe.Packed:
-        mode = recipe.padding_mode(self.padding_mode)
-        return "Pad", recipe.sides(self.padding), recipe.filling(self.fill), mode
+        return "Pad", recipe.sides(self.padding), recipe.filling(self.fill), self.padding_mode
 
 
 class RandomHorizontalFlip(RandomTransform):
