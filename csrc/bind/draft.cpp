@@ -330,7 +330,9 @@ void register_draft(py::module_& m) {
        nullptr},
       {"ending", get_made<[](const DraftObject& object) { return integer(static_cast<int>(object.draft.ending())); }>,
        nullptr, nullptr, nullptr},
-      {"reason", get_made<[](const DraftObject& object) { return integer(static_cast<int>(object.draft.reason())); }>,
+      {"reason", get_made<[](const DraftObject& object) {
+         return py::str(kReasons[static_cast<size_t>(object.draft.reason())]);
+       }>,
        nullptr, nullptr, nullptr},
       {"takes_moves", get_made<[](const DraftObject& object) { return py::bool_(object.draft.takes_moves()); }>,
        nullptr, nullptr, nullptr},

@@ -130,6 +130,8 @@ Reason perspective(Draft& draft, Arguments given) {
   return draft.perspective(coefficients, as_resample(given + 1), as_fill(given[3]), kTorch);
 }
 
+Reason recolour(Draft& draft, Arguments given) { return draft.recolour(as_op(given[0])); }
+
 Reason gaussian_blur(Draft& draft, Arguments given) {
   const py::sequence sizes = py::reinterpret_borrow<py::object>(given[0]);
   const auto sigma = as_point(given[1]);
@@ -217,6 +219,7 @@ std::vector<PyMethodDef> methods_of_ops() {
       op_method<adjust_gamma, 2>("adjust_gamma", "adjust_gamma(self, gamma: object, gain: object) -> int"),
       op_method<grayscale, 1>("grayscale", "grayscale(self, channels: object) -> int"),
       op_method<without_arguments<&Draft::to_rgb>, 0>("to_rgb", "to_rgb(self) -> int"),
+      op_method<recolour, 1>("recolour", "recolour(self, op: bytes) -> int"),
       op_method<permute_channels, 1>("permute_channels", "permute_channels(self, permutation: object) -> int"),
       op_method<without_arguments<&Draft::invert>, 0>("invert", "invert(self) -> int"),
       op_method<posterize, 1>("posterize", "posterize(self, bits: object) -> int"),

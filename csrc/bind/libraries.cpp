@@ -1,11 +1,19 @@
 #include "bind/libraries.h"
 
+#include <dlfcn.h>
 #include <pybind11/stl.h>
 
-#include <cstring>
+#include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "bind/errors.h"
+#include "bind/once.h"
+#include "draft/gaussian.h"
 
 namespace py = pybind11;
 
@@ -17,6 +25,8 @@ struct Functions {
   py::dict named;
   py::object real, whole, follows, fuses_products, default_dtype, float32;
   bool width_first = false;
+  py::tuple convolution_settings;  // functions that return numbers
+  py::object convolutions, name_of_convolution, convolution;
 };
 
 Functions& functions() {
@@ -24,18 +34,125 @@ Functions& functions() {
   return *all;
 }
 
+// MKL's exp in torch's own library: many builds of torch have it, and it rounds as no other.
+using VmsExp = void (*)(int64_t count, const float* powers, float* results, int64_t mode);
+
+VmsExp vms_exp() {
+  constinit static Once<VmsExp> function;
+  return function.get([] {
+    void* const torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+    return torch == nullptr ? nullptr : reinterpret_cast<VmsExp>(dlsym(torch, "vmsExp"));
+  });
+}
+
+void mkl_exp(std::span<float> powers) {
+  // As torch calls it: VML_HA | VML_FTZDAZ_OFF | VML_ERRMODE_IGNORE.
+  vms_exp()(static_cast<int64_t>(powers.size()), powers.data(), powers.data(), 0x2 | 0x140000 | 0x100);
+}
+
+void weigh_by_torch(std::span<float> exponents, bool v2) {
+  functions().named["weights"](
+      py::memoryview::from_memory(exponents.data(), static_cast<py::ssize_t>(exponents.size_bytes())), v2);
+}
+
+constexpr int kLongestKernel = 2 * kBlurWeights - 1;
+
+// True if the weights of kernels are torch's in all bits, and with them each exp.
+bool agrees(bool v2, WeightForm form) {
+  constexpr std::pair<float, float> kRanges[] = {{-1, 0}, {-12, 0}, {-100, 0}, {-0.5f, 0.5f}, {-3, 3}, {-30, 0}};
+  uint32_t word = 1;
+  for (const auto& [low, high] : kRanges) {
+    for (int size = 1; size <= kLongestKernel; size += 2) {
+      std::vector<float> theirs(static_cast<size_t>(size));
+      for (float& exponent : theirs) {
+        word = word * 1664525 + 1013904223;
+        exponent = low + static_cast<float>(word >> 8) * 0x1p-24f * (high - low);
+      }
+      std::vector<float> ours = theirs;
+      as_weights(ours, v2, form);
+      weigh_by_torch(theirs, v2);
+      if (ours != theirs) return false;
+    }
+  }
+  return true;
+}
+
+// How torch computes weights; nothing where it does so in another way than the core.
+std::optional<WeightForm> weight_form(bool v2) {
+  constinit static Once<std::optional<WeightForm>> forms[2];
+  return forms[v2 ? 1 : 0].get([=]() -> std::optional<WeightForm> {
+    for (const Exponential exp : {mkl_exp, sleef_exp}) {
+      if (exp == mkl_exp && vms_exp() == nullptr) continue;
+      for (const int lanes : {8, 16, 4}) {
+        if (agrees(v2, {lanes, exp})) return WeightForm{lanes, exp};
+      }
+    }
+    return std::nullopt;
+  });
+}
+
+std::vector<float> weights_of(int size, double sigma, bool v2) {
+  // torch's positions, by sizes and versions. Each thread asks for itself: a lock might be held while another forks.
+  static thread_local std::map<std::pair<int, bool>, std::vector<float>> known;
+  auto& positions = known[{size, v2}];
+  if (positions.empty()) positions = functions().named["positions"](size, v2).cast<std::vector<float>>();
+  std::vector<float> weights = positions;
+  as_exponents(weights, static_cast<float>(sigma), v2);
+  if (const auto form = weight_form(v2)) {
+    as_weights(weights, v2, *form);
+  } else {
+    weigh_by_torch(weights, v2);
+  }
+  return weights;
+}
+
+// How torch's convolution rounds, once asked for each kernel, shape and setting.
+std::optional<bool> fuses_blur(const Kernel& kernel, Shape shape, int64_t images) {
+  constexpr size_t kMostSettings = 4, kMostKnown = 4096;
+  using Asked = std::array<int64_t, 6 + kMostSettings>;
+  static thread_local std::map<Asked, std::optional<bool>> known;
+  const Functions& all = functions();
+  const auto ask = [&] {
+    return all
+        .named["fuses"](images, shape.channels, shape.height, shape.width, py::make_tuple(kernel.width, kernel.height))
+        .cast<std::optional<bool>>();
+  };
+  // Another one may be put in the place of torch's.
+  if (PyDict_GetItemWithError(all.convolutions.ptr(), all.name_of_convolution.ptr()) != all.convolution.ptr()) {
+    return ask();
+  }
+  Asked asked{images, shape.channels, shape.height, shape.width, kernel.width, kernel.height};
+  for (size_t k = 0; k < std::min(all.convolution_settings.size(), kMostSettings); ++k) {
+    asked[6 + k] = PyLong_AsLongLong(
+        owned(PyObject_CallNoArgs(PyTuple_GET_ITEM(all.convolution_settings.ptr(), static_cast<Py_ssize_t>(k)))).ptr());
+  }
+  const auto found = known.find(asked);
+  if (found != known.end()) return found->second;
+  const std::optional<bool> answer = ask();
+  if (known.size() >= kMostKnown) known.clear();
+  known.emplace(asked, answer);
+  return answer;
+}
+
 class ByPython final : public Torch {
  public:
-  double exp(float power) const override { return functions().named["exp"](power).cast<double>(); }
+  double exp(float power) const override {
+    const auto form = weight_form(false);
+    if (!form) return functions().named["exp"](power).cast<double>();
+    form->exp({&power, 1});
+    return power;
+  }
 
   std::optional<Op> blur(const Kernel& kernel, Shape shape, int64_t images, bool v2) const override {
-    const py::object made =
-        functions().named["blur"](kernel.width, kernel.height, kernel.sigma.x, kernel.sigma.y,
-                                  py::make_tuple(images, shape.channels, shape.height, shape.width), v2);
-    if (made.is_none()) return std::nullopt;
-    Op op;
-    std::memcpy(&op, PyBytes_AS_STRING(made.ptr()), sizeof(op));
-    return op;
+    // The exponents of a narrower kernel overflow, and so do wider ones in float32.
+    const auto taken = [](double sigma) { return 1e-12 <= sigma && sigma <= 1e18; };
+    const auto& [width, height, sigma] = kernel;
+    if (!taken(sigma.x) || !taken(sigma.y) || std::max(width, height) > kLongestKernel) return std::nullopt;
+    const auto fuses = fuses_blur(kernel, shape, images);
+    if (!fuses) return std::nullopt;
+    const auto across = weights_of(width, sigma.x, v2);
+    const bool square = width == height && sigma.x == sigma.y;
+    return blur_by(across, square ? across : weights_of(height, sigma.y, v2), *fuses);
   }
 
   Coefficients perspective(const Corners& starts, const Corners& ends) const override {
@@ -88,7 +205,11 @@ void register_libraries(py::module_& m) {
                        named["fuses_products"],
                        named["default_dtype"],
                        named["float32"],
-                       named["width_first"].cast<bool>()};
+                       named["width_first"].cast<bool>(),
+                       named["convolution_settings"],
+                       named["convolutions"],
+                       owned(PyUnicode_InternFromString("conv2d")),
+                       named["convolutions"]["conv2d"]};
       },
       py::arg("named"));
 }

@@ -111,9 +111,13 @@ Op op_of(const py::object& value) {
   return op;
 }
 
-PadMode pad_mode_of(const py::object& value) { return static_cast<PadMode>(value.cast<int>()); }
+Padding padding_of(const py::object& value) {
+  Padding mode;
+  if (!read_padding_mode(value.ptr(), mode)) refuse();
+  return mode;
+}
 
-float chance_of(const py::object& value) { return value.cast<float>(); }
+double chance_of(const py::object& value) { return value.cast<double>(); }
 
 // By the names of policies, in the order of Effect.
 steps::Effect effect_of(const std::string& name) {
@@ -152,7 +156,7 @@ steps::RandomCrop random_crop_of(Told& told) {
   const auto padding = told.maybe(sides_of);
   const bool pads = told.as<bool>();
   const Fill fill = fill_of(told.next());
-  return {height, width, padding, pads, fill, told.maybe(pad_mode_of)};
+  return {height, width, padding, pads, fill, padding_of(told.next())};
 }
 
 using Read = steps::Step (*)(Told&);
@@ -194,13 +198,9 @@ const std::unordered_map<std::string, Read>& readers() {
        [](Told& told) -> steps::Step {
          const Sides sides = sides_of(told.next());
          const Fill fill = fill_of(told.next());
-         return steps::Pad{sides, fill, told.maybe(pad_mode_of)};
+         return steps::Pad{sides, fill, padding_of(told.next())};
        }},
-      {"RandomFlip",
-       [](Told& told) -> steps::Step {
-         const bool vertical = told.as<bool>();
-         return steps::RandomFlip{vertical, told.as<float>()};
-       }},
+      {"Flip", [](Told& told) -> steps::Step { return steps::Flip{told.as<bool>()}; }},
       {"RandomCrop", [](Told& told) -> steps::Step { return random_crop_of(told); }},
       {"RandomCropByAxis", [](Told& told) -> steps::Step { return steps::RandomCropByAxis{random_crop_of(told)}; }},
       {"RandomResizedCrop",
@@ -244,13 +244,12 @@ const std::unordered_map<std::string, Read>& readers() {
          const auto center = told.maybe(point_of);
          return steps::RandomAffine{degrees, translate, scale, shear_x, shear_y, by, center, fill_of(told.next())};
        }},
-      {"RandomPerspective",
+      {"Perspective",
        [](Told& told) -> steps::Step {
          const auto scale = told.as<double>();
          if (!(std::abs(scale) <= 1)) refuse();
-         const auto p = told.as<float>();
          const Resample by = resample_of(told.next());
-         return steps::RandomPerspective{scale, p, by, fill_of(told.next())};
+         return steps::Perspective{scale, by, fill_of(told.next())};
        }},
       {"ColorJitter",
        [](Told& told) -> steps::Step {
@@ -259,14 +258,13 @@ const std::unordered_map<std::string, Read>& readers() {
          const auto saturation = told.maybe(range_of);
          return steps::ColorJitter{brightness, contrast, saturation, told.maybe(range_of)};
        }},
-      {"Grayscale", [](Told& told) -> steps::Step { return steps::Grayscale{told.as<int>()}; }},
-      {"RandomGrayscale", [](Told& told) -> steps::Step { return steps::RandomGrayscale{told.as<float>()}; }},
-      {"RandomAdjustment",
+      {"Grayscale", [](Told& told) -> steps::Step { return steps::Grayscale{told.maybe(length_of)}; }},
+      {"Recolour", [](Told& told) -> steps::Step { return steps::Recolour{op_of(told.next())}; }},
+      {"Adjustment",
        [](Told& told) -> steps::Step {
          const auto effect = effect_of(told.as<std::string>());
-         const auto p = told.as<double>();
          const auto number = told.as<double>();
-         return steps::RandomAdjustment{effect, p, number, told.as<bool>()};
+         return steps::Adjustment{effect, number, told.as<bool>()};
        }},
       {"GaussianBlur",
        [](Told& told) -> steps::Step {
@@ -274,14 +272,13 @@ const std::unordered_map<std::string, Read>& readers() {
          const int height = length_of(told.next());
          return steps::GaussianBlur{width, height, range_of(told.next())};
        }},
-      {"RandomErasing",
+      {"Erasing",
        [](Told& told) -> steps::Step {
-         const auto p = told.as<float>();
          const Range scale = areas_of(told.next());
          const Range log_ratio = logarithms_of(told.next());
          std::vector<double> values;
          for (const py::handle& value : told.next()) values.push_back(value.cast<double>());
-         return steps::RandomErasing{p, scale, log_ratio, values};
+         return steps::Erasing{scale, log_ratio, values};
        }},
       {"RandomOps",
        [](Told& told) -> steps::Step {
@@ -302,7 +299,8 @@ const std::unordered_map<std::string, Read>& readers() {
       {"Group",
        [](Told& told) -> steps::Step {
          const auto p = told.maybe(chance_of);
-         return steps::Group{p, as_steps(told.as<py::tuple>())};
+         const auto steps = as_steps(told.as<py::tuple>());
+         return steps::Group{p, told.as<bool>(), steps};
        }},
       {"Shuffled",
        [](Told& told) -> steps::Step {

@@ -171,6 +171,15 @@ Reason Draft::to_rgb() {
   return Reason::kNone;
 }
 
+Reason Draft::recolour(const Op& op) {
+  if (!native) return decline(Reason::kSamples);
+  if (channels() != 3) return decline(Reason::kChannels);
+  if (is_pil() && mode != Mode::kRgb) return decline(Reason::kMode);
+  append(op);
+  info = Info::kNone;
+  return Reason::kNone;
+}
+
 Reason Draft::permute_channels(const int (&order)[kMaxChannels], int count) {
   if (!native) return decline(Reason::kSamples);
   if (flat || channels() > kMaxChannels || channels() != count) return decline(Reason::kChannels);

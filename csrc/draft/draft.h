@@ -41,6 +41,9 @@ enum class Reason : uint8_t {
   kFull,      // a program holds no more ops
 };
 
+// Their names, in that order.
+constexpr const char* kReasons[] = {"none", "samples", "channels", "mode", "shape", "number", "library", "full"};
+
 // Pillow's metadata of the result: all of the image's, only what is transparent, or none.
 enum class Info : uint8_t { kAll, kTransparency, kNone };
 
@@ -296,6 +299,8 @@ class Draft : public DraftState {
   Reason adjust_gamma(Number gamma, Number gain);
   Reason grayscale(int64_t channels);
   Reason to_rgb();
+  // An op that changes nothing but the colours of three channels.
+  Reason recolour(const Op& op);
   // Channel k of the result is channel order[k].
   Reason permute_channels(const int (&order)[kMaxChannels], int count);
   Reason invert();
@@ -368,9 +373,8 @@ class Draft : public DraftState {
   bool is_sampled() const { return !(flat && is_tensor()) && (leading <= 1 || source.v2); }
   Reason rotate_as_pillow(double angle, const Resample& by, bool expand, std::optional<Vec2> center, const Fill& fill,
                           const Torch& torch);
-  // What Pillow fills with in a warp; nothing where the core does not warp as Pillow does.
-  std::optional<Colour> colour_of_warp(const Resample& by, const Fill& fill, const Torch& torch) const;
-  Reason warp_as_pillow(Op op, const Resample& by, const Fill& fill, const Torch& torch);
+  bool warps_as_pillow(const Resample& by, const Torch& torch) const;
+  Reason warp_as_pillow(Op op, const Resample& by, const std::optional<Colour>& colour, const Torch& torch);
   Reason warp_as_torch(Op op, const Resample& by, const Fill& fill, const Torch& torch);
   PlaneSize size_around(const AffineMatrix& map, bool v2, const Torch& torch) const;
 

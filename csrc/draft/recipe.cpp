@@ -67,8 +67,7 @@ class Drafter {
   void operator()(const steps::CenterCrop& step) { draft_.center_crop(step.height, step.width); }
   void operator()(const steps::Pad& step) { draft_.pad(step.sides, step.fill, step.mode); }
 
-  void operator()(const steps::RandomFlip& step) {
-    if (!(random_.rand() < step.p)) return;
+  void operator()(const steps::Flip& step) {
     if (step.vertical) {
       draft_.vflip();
     } else {
@@ -173,8 +172,7 @@ class Drafter {
     draft_.affine(angle, shift, scale, shear, step.by, step.center, step.fill, torch_);
   }
 
-  void operator()(const steps::RandomPerspective& step) {
-    if (!(random_.rand() < step.p)) return;
+  void operator()(const steps::Perspective& step) {
     const int64_t height = draft_.height(), width = draft_.width();
     const auto slack_x = static_cast<int64_t>(step.distortion_scale * static_cast<double>(width / 2));
     const auto slack_y = static_cast<int64_t>(step.distortion_scale * static_cast<double>(height / 2));
@@ -220,23 +218,16 @@ class Drafter {
     }
   }
 
-  void operator()(const steps::Grayscale& step) { draft_.grayscale(step.channels); }
-
-  void operator()(const steps::RandomGrayscale& step) {
-    if (random_.rand() < step.p) draft_.grayscale(draft_.channels());
-  }
-
-  void operator()(const steps::RandomAdjustment& step) {
-    if (random_.rand() < step.p) adjust(step.effect, {step.number, step.is_float});
-  }
+  void operator()(const steps::Grayscale& step) { draft_.grayscale(step.channels.value_or(draft_.channels())); }
+  void operator()(const steps::Recolour& step) { draft_.recolour(step.op); }
+  void operator()(const steps::Adjustment& step) { adjust(step.effect, {step.number, step.is_float}); }
 
   void operator()(const steps::GaussianBlur& step) {
     const double sigma = from(step.sigma);
     draft_.gaussian_blur({step.kernel_width, step.kernel_height, {sigma, sigma}}, torch_);
   }
 
-  void operator()(const steps::RandomErasing& step) {
-    if (!(random_.rand() < step.p)) return;
+  void operator()(const steps::Erasing& step) {
     const auto count = static_cast<int>(step.values.size());
     if (!draft_.gives_floats() || (count != 1 && count != draft_.channels())) {
       return decline();
@@ -254,7 +245,11 @@ class Drafter {
   }
 
   void operator()(const steps::Group& step) {
-    if (!step.p || !(*step.p < random_.rand())) all(step.steps);
+    if (step.p) {
+      const double draw = random_.rand();
+      if (step.or_equal ? *step.p < draw : !(draw < *step.p)) return;
+    }
+    all(step.steps);
   }
 
   void operator()(const steps::Shuffled& step) {
@@ -436,7 +431,7 @@ class Drafter {
 struct Draws {
   bool operator()(const steps::Group& step) const { return step.p.has_value() || draws(step.steps); }
   bool operator()(const auto& step) const {
-    return requires { step.p; } || requires { step.degrees; } || requires { step.log_ratio; } ||
+    return requires { step.degrees; } || requires { step.log_ratio; } || requires { step.distortion_scale; } ||
            requires { step.pads_if_needed; } || requires { step.brightness; } || requires { step.sigma; } ||
            requires { step.count; } || requires { step.policies; } || requires { step.steps; } ||
            requires { step.factors; } || requires { step.sizes; };

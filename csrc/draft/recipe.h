@@ -19,7 +19,7 @@ struct Range {
   float high = 0;
 };
 
-// The arguments of transforms, by the names of their classes. `p` is a probability.
+// The arguments of transforms, by the names of their classes. Those that are done with a probability are a Group.
 namespace steps {
 
 struct Decode {
@@ -51,9 +51,8 @@ struct Pad {
   Fill fill;
   Padding mode;
 };
-struct RandomFlip {
+struct Flip {
   bool vertical;
-  float p;
 };
 struct RandomCrop {
   int height, width;
@@ -94,9 +93,8 @@ struct RandomAffine {
   std::optional<Vec2> center;
   Fill fill;
 };
-struct RandomPerspective {
+struct Perspective {
   double distortion_scale;
-  float p;
   Resample by;
   Fill fill;
 };
@@ -104,10 +102,11 @@ struct ColorJitter {
   std::optional<Range> brightness, contrast, saturation, hue;
 };
 struct Grayscale {
-  int channels;
+  std::optional<int> channels;  // else as many as before
 };
-struct RandomGrayscale {
-  float p;
+// An op that changes nothing but the colours of three channels.
+struct Recolour {
+  Op op;
 };
 // What a single op does, as policies name it.
 enum class Effect : uint8_t {
@@ -127,10 +126,8 @@ enum class Effect : uint8_t {
   kEqualize,
   kInvert
 };
-// Those that compare their draws in double.
-struct RandomAdjustment {
+struct Adjustment {
   Effect effect;
-  double p;
   double number;  // bits, threshold or factor
   bool is_float;
 };
@@ -138,8 +135,7 @@ struct GaussianBlur {
   int kernel_width, kernel_height;
   Range sigma;
 };
-struct RandomErasing {
-  float p;
+struct Erasing {
   Range scale, log_ratio;
   std::vector<double> values;  // one, or one for each channel
 };
@@ -169,14 +165,15 @@ struct Group;
 struct Shuffled;
 struct Chosen;
 
-using Step = std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype,
-                          Normalize, Resize, CenterCrop, Pad, RandomFlip, RandomCrop, RandomCropByAxis,
-                          RandomResizedCrop, ScaleJitter, RandomShortestSize, RandomRotation, RandomAffine,
-                          RandomPerspective, ColorJitter, Grayscale, RandomGrayscale, RandomAdjustment, GaussianBlur,
-                          RandomErasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen>;
+using Step =
+    std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, Normalize, Resize,
+                 CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, RandomResizedCrop, ScaleJitter,
+                 RandomShortestSize, RandomRotation, RandomAffine, Perspective, ColorJitter, Grayscale, Recolour,
+                 Adjustment, GaussianBlur, Erasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen>;
 
 struct Group {
-  std::optional<float> p;  // done if a draw is at most that
+  std::optional<double> p;  // done if a draw is below that,
+  bool or_equal = false;    // or equal to it
   std::vector<Step> steps;
 };
 struct Shuffled {

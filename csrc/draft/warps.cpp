@@ -74,16 +74,15 @@ std::optional<Colour> Fill::samples(int channels) const {
   return colour;
 }
 
-std::optional<Colour> Draft::colour_of_warp(const Resample& by, const Fill& fill, const Torch& torch) const {
+bool Draft::warps_as_pillow(const Resample& by, const Torch& torch) const {
   // For tensors only the core has Pillow's rules.
   const bool done = is_tensor() ? samples_grid(by) : torch.follows(Rounding::kWarps);
-  const int filter = by.filter;
-  return done && (filter == 0 || filter == 2 || filter == 3) ? fill.bytes(channels()) : std::nullopt;
+  return done && (by.filter == 0 || by.filter == 2 || by.filter == 3);
 }
 
-Reason Draft::warp_as_pillow(Op op, const Resample& by, const Fill& fill, const Torch& torch) {
-  const auto colour = colour_of_warp(by, fill, torch);
-  if (!colour || !are_finite(op) || !is_side(op.i[0]) || !is_side(op.i[1])) return decline(Reason::kNumber);
+Reason Draft::warp_as_pillow(Op op, const Resample& by, const std::optional<Colour>& colour, const Torch& torch) {
+  const bool is_taken = are_finite(op) && is_side(op.i[0]) && is_side(op.i[1]);
+  if (!colour || !is_taken || !warps_as_pillow(by, torch)) return decline(Reason::kNumber);
   op.flags = static_cast<uint16_t>(by.filter);
   append_filled(op, *colour, by.filter != 0);
   reshape(op.i[0], op.i[1]);
@@ -134,7 +133,8 @@ PlaneSize Draft::size_around(const AffineMatrix& map, bool v2, const Torch& torc
 
 Reason Draft::rotate_as_pillow(double angle, const Resample& by, bool expand, std::optional<Vec2> center,
                                const Fill& fill, const Torch& torch) {
-  if (!fill.bytes(channels()) || (is_tensor() && !samples_grid(by))) return decline(Reason::kNumber);
+  const auto colour = fill.bytes(channels());
+  if (!colour || (is_tensor() && !samples_grid(by))) return decline(Reason::kNumber);
   const PlaneSize image{shape.height, shape.width};
   std::optional<PlaneSize> size;
   if (expand && is_tensor()) {
@@ -161,7 +161,7 @@ Reason Draft::rotate_as_pillow(double angle, const Resample& by, bool expand, st
   }
   const auto rotated = rotation(image, angle, expand, center, size);
   if (!rotated || !is_side(rotated->size.height) || !is_side(rotated->size.width)) return decline(Reason::kNumber);
-  return warp_as_pillow(warp(OpId::AFFINE, rotated->size, rotated->map.numbers), by, fill, torch);
+  return warp_as_pillow(warp(OpId::AFFINE, rotated->size, rotated->map.numbers), by, colour, torch);
 }
 
 Reason Draft::affine(double angle, Vec2 translate, double scale, Vec2 shear, const Resample& by,
@@ -178,11 +178,11 @@ Reason Draft::affine(double angle, Vec2 translate, double scale, Vec2 shear, con
   const Vec2 middle{shape.width * 0.5, shape.height * 0.5};
   const AffineMatrix map = inverse(center.value_or(middle), angle, translate, scale, shear);
   const Op warped = warp(OpId::AFFINE, image, map.numbers);
-  if (!map.finite() || !map.is_shift()) return warp_as_pillow(warped, by, fill, torch);
+  const auto colour = fill.bytes(channels());
+  if (!map.finite() || !map.is_shift()) return warp_as_pillow(warped, by, colour, torch);
   // Every position is the centre of a pixel, exactly, so both neighbours that Pillow mixes have the weights 1 and 0,
   // and truncation takes nothing away: each mode copies pixels.
-  const auto colour = colour_of_warp(by, fill, torch);
-  if (!colour) return decline(Reason::kNumber);
+  if (!colour || !warps_as_pillow(by, torch)) return decline(Reason::kNumber);
   const double down = map.numbers[5], across = map.numbers[2];
   const bool mixes = by.filter != 0 && has_alpha(mode);
   if (down == 0 && across == 0 && !mixes) {
@@ -190,7 +190,7 @@ Reason Draft::affine(double angle, Vec2 translate, double scale, Vec2 shear, con
     channel_last = false;
     return Reason::kNone;
   }
-  if (!(std::abs(down) <= kMaxSide && std::abs(across) <= kMaxSide)) return warp_as_pillow(warped, by, fill, torch);
+  if (!(std::abs(down) <= kMaxSide && std::abs(across) <= kMaxSide)) return warp_as_pillow(warped, by, colour, torch);
   Op op = plain(OpId::WINDOW);
   op.i[0] = static_cast<int32_t>(down);
   op.i[1] = static_cast<int32_t>(across);
@@ -207,7 +207,7 @@ Reason Draft::perspective(const Coefficients& coefficients, const Resample& by, 
   if (!is_sampled()) return decline(Reason::kShape);
   const PlaneSize image{shape.height, shape.width};
   return by_torch() ? warp_as_torch(warp(OpId::TORCH_PERSPECTIVE, image, coefficients), by, fill, torch)
-                    : warp_as_pillow(warp(OpId::PERSPECTIVE, image, coefficients), by, fill, torch);
+                    : warp_as_pillow(warp(OpId::PERSPECTIVE, image, coefficients), by, fill.bytes(channels()), torch);
 }
 
 Reason Draft::gaussian_blur(const Kernel& kernel, const Torch& torch) {

@@ -85,10 +85,8 @@ class ColorDraft(DraftBase):
 
     def recolour(self, op: bytes, otherwise: Callable[[Any], None]) -> None:
         """Append an op of three colour channels, or hand an image that the core does not hold so to a function."""
-        if self._has_colours():
-            self.core.append(op)
-            self.info = None
-        else:
+        self.dimensions()
+        if self.core.recolour(op):
             otherwise(self)
 
     def _has_colours(self) -> bool:

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
+from torch.nn import functional as nnf
 
 from fastaug._draft.draws import TorchDraws
 from fastaug._draft.geometry import RESIZE_FLAGS
-from fastaug._fallback import rounding
-from fastaug._program import arguments, convolution, matrices, ops, resizing
+from fastaug._fallback import rounding, warp
+from fastaug._program import arguments, convolution, matrices, resizing
 
-# The exponents of a narrower kernel overflow, and so do wider ones in float32.
-_SHARP, _DULL = 1e-12, 1e18
+_CPU = torch.device("cpu")
 
 
-def _blur(
-    kernel_width: int, kernel_height: int, across: float, down: float, shape: tuple[int, int, int, int], v2: bool
-) -> bytes | None:
-    """Return the op BLUR for a batch of images of (images, channels, height, width), by two standard deviations."""
-    if not (_SHARP <= across <= _DULL and _SHARP <= down <= _DULL):
-        return None
-    fused = convolution.fuses(*shape, (kernel_width, kernel_height))
-    if fused is None:
-        return None
-    half_kernel = arguments.v2_half_kernel if v2 else arguments.half_kernel
-    row = half_kernel(kernel_width, across)
-    column = row if kernel_width == kernel_height and across == down else half_kernel(kernel_height, down)
-    return ops.blur(row, column, fused)
+def _positions(size: int, v2: bool) -> list[float]:
+    positions: list[float] = warp.gaussian_positions(size, torch.float32, _CPU, v2).tolist()
+    return positions
+
+
+def _weights(exponents: memoryview, v2: bool) -> None:
+    """Overwrite the float32 exponents of a Gaussian kernel with its weights."""
+    weights = torch.from_numpy(np.frombuffer(exponents, np.float32))
+    weights.copy_(warp.gaussian_weights(weights, v2))
 
 
 def _follows(name: str) -> bool:
@@ -44,7 +41,11 @@ FUNCTIONS: dict[str, Any] = {
     "real": arguments.real,
     "whole": arguments.whole,
     "exp": TorchDraws.exp,
-    "blur": _blur,
+    "positions": _positions,
+    "weights": _weights,
+    "fuses": convolution.fuses,
+    "convolution_settings": convolution.SETTINGS,
+    "convolutions": vars(nnf),
     "perspective": matrices.perspective_coefficients,
     "size_around": matrices.size_around,
     "follows": _follows,

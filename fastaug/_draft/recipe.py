@@ -21,7 +21,7 @@ from fastaug._draft.written import CALL_HOOKS, global_hooks, global_pre_hooks
 from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
-from fastaug._program import arguments, ops, pil
+from fastaug._program import arguments, pil
 from fastaug._program.job import DTYPES
 
 #: The name of a step, and its settings in the order of csrc/bind/steps.cpp.
@@ -133,13 +133,6 @@ def sides(padding: Any) -> tuple[int, int, int, int]:
     return whole(left), whole(top), whole(right), whole(bottom)
 
 
-def padding_mode(mode: Any) -> int | None:
-    """Return the number of a mode, or None for a colour."""
-    if type(mode) is not str:
-        raise NoRecipe
-    return None if mode == "constant" else ops.PAD_MODES[mode]
-
-
 def normalization(pack: Callable[[Any, Any, int], Any], mean: Any, std: Any) -> tuple[bytes | None, ...]:
     """Return the op NORMALIZE of one channel, of two, of three and of four."""
     for values in (mean, std):
@@ -170,9 +163,9 @@ def several(transforms: Any, pack: Callable[[Any], Packed] = packed) -> tuple[Pa
     return tuple(map(pack, transforms))
 
 
-def group(transforms: Any, p: Any = None, pack: Callable[[Any], Packed] = packed) -> Packed:
-    """Return the settings of several transforms in a row, done if a draw is at most `p`."""
-    return "Group", None if p is None else chance(p), several(transforms, pack)
+def happening(p: float, *step: Any) -> Packed:
+    """Return the settings of a step that is done if a draw is below `p`."""
+    return "Group", p, (step,), False
 
 
 def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
@@ -301,15 +294,13 @@ def _split(transforms: Sequence[Any], family: Family) -> list[_Part]:
 class Parts:
     """The recipes of a pipeline in which user code is called: of what comes before, between and after that."""
 
-    __slots__ = ("_parts", "_pipeline")
+    __slots__ = ("_parts", "_pipeline", "holds")
 
     def __init__(self, pipeline: Any, parts: list[_Part], recipes: list[_C.Recipe | None]) -> None:
         self._pipeline = pipeline
         self._parts = list(zip(parts, recipes))
-
-    def holds(self) -> bool:
-        """Return whether each part still does what the pipeline would do."""
-        return all(recipe is None or recipe.holds() for _, recipe in self._parts)
+        #: Returns whether each part still does what the pipeline would do: all of them watch the same.
+        self.holds = next(recipe.holds for recipe in recipes if recipe is not None)
 
     def call(self, image: Any, transforms: Any) -> Any:
         """Return the result of the pipeline, or NotImplemented, with nothing done, if anything has changed."""

@@ -13,7 +13,8 @@ class TracedCore:
     """The state of an image, with the attributes and methods of _C.Draft. It drafts nothing."""
 
     native = floats = channel_last = copied = takes_moves = transparent = False
-    count = stored = erases = views = reason = 0
+    count = stored = erases = views = 0
+    reason = "none"
     ending = 1
     first = None
     ops = store = ()
@@ -41,4 +42,4 @@ class TracedCore:
     rotate = affine = perspective = gaussian_blur = _decline
     adjust_brightness = adjust_contrast = adjust_saturation = adjust_hue = adjust_sharpness = adjust_gamma = _decline
     grayscale = to_rgb = permute_channels = invert = posterize = solarize = autocontrast = equalize = _decline
-    to_float = to_uint8_tensor = to_pil = convert_dtype = normalize = erase = _decline
+    recolour = to_float = to_uint8_tensor = to_pil = convert_dtype = normalize = erase = _decline

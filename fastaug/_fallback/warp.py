@@ -158,13 +158,23 @@ def _sampled(image: Tensor, grid: Tensor, mode_name: str, fill: Any, v2: bool) -
     return (samples if image.dtype == grid.dtype else samples.round_().to(image.dtype)).reshape(shape)
 
 
-def gaussian_kernel(size: int, sigma: float, dtype: torch.dtype, device: torch.device, v2: bool = False) -> Tensor:
+def gaussian_positions(size: int, dtype: torch.dtype, device: torch.device, v2: bool) -> Tensor:
+    """Return the places of a kernel's weights, in units that differ between v1 and v2."""
     half = (size - 1) / (2.0 * math.sqrt(2.0)) if v2 else (size - 1) * 0.5
-    positions = torch.linspace(-half, half, steps=size, dtype=dtype, device=device)
+    return torch.linspace(-half, half, steps=size, dtype=dtype, device=device)
+
+
+def gaussian_weights(exponents: Tensor, v2: bool) -> Tensor:
+    """Return weights that add up to one."""
     if v2:
-        return torch.softmax(positions.div(sigma).pow(2).neg(), dim=0)
-    density = torch.exp(-0.5 * (positions / sigma).pow(2))
+        return torch.softmax(exponents, dim=0)
+    density = torch.exp(exponents)
     return density / density.sum()
+
+
+def gaussian_kernel(size: int, sigma: float, dtype: torch.dtype, device: torch.device, v2: bool = False) -> Tensor:
+    squares = (gaussian_positions(size, dtype, device, v2) / sigma).pow(2)
+    return gaussian_weights(squares.neg() if v2 else -0.5 * squares, v2)
 
 
 def gaussian_blur(image: Tensor, kernel_size: Any, sigma: Any, v2: bool = False) -> Tensor:

@@ -201,12 +201,12 @@ def library_of(draft: DraftBase) -> str:
 
 # Reason of csrc/draft/draft.h, in words.
 _REASONS = {
-    1: "the core does not do this to {}",
-    2: "the core does not do this for so many channels",
-    3: "the core does not do this in this mode",
-    4: "the core does not do this to planes without channels, nor to batches of batches",
-    6: "Pillow or torch rounds this in another way on this machine",
-    7: "a program is as long as it may be",
+    "samples": "the core does not do this to {}",
+    "channels": "the core does not do this for so many channels",
+    "mode": "the core does not do this in this mode",
+    "shape": "the core does not do this to planes without channels, nor to batches of batches",
+    "library": "Pillow or torch rounds this in another way on this machine",
+    "full": "a program is as long as it may be",
 }
 
 

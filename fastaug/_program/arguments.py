@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import numbers
 import struct
@@ -189,33 +188,3 @@ def checked_blur(kernel_size: Any, sigma: Any) -> tuple[Sequence[int], Sequence[
     if any(value <= 0.0 for value in sigma):
         raise ValueError(f"sigma should have positive values. Got {sigma}")
     return kernel_size, sigma
-
-
-@functools.lru_cache(maxsize=64)
-def _positions(size: int) -> np.ndarray:
-    return np.arange(-(size // 2), size // 2 + 1, dtype=np.float32)
-
-
-def half_kernel(size: int, sigma: float) -> list[float]:
-    """Return the first half and the centre of v1's Gaussian kernel of odd size, computed in float32."""
-    exponents = _positions(size) / np.float32(sigma)
-    exponents *= exponents
-    exponents *= np.float32(-0.5)
-    # numpy has another exp and another order of sums.
-    density = torch.from_numpy(exponents).exp_()
-    # A slice of a list takes less time than one of a tensor.
-    weights: list[float] = density.div_(density.sum()).tolist()
-    return weights[: size // 2 + 1]
-
-
-@functools.lru_cache(maxsize=64)
-def _v2_positions(size: int) -> torch.Tensor:
-    end = (size - 1) / (2.0 * math.sqrt(2.0))
-    return torch.linspace(-end, end, steps=size, dtype=torch.float32)
-
-
-def v2_half_kernel(size: int, sigma: float) -> list[float]:
-    """Return the `half_kernel` of v2, a softmax of negative squares."""
-    exponents = _v2_positions(size).div(sigma).square_().neg_()
-    weights: list[float] = torch.softmax(exponents, 0)[: size // 2 + 1].tolist()
-    return weights

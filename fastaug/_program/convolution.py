@@ -27,6 +27,12 @@ _ENOUGH = 1000
 #: The number of classes after which all answers are forgotten.
 _MOST = 4096
 
+# torch 2.2 has no "deterministic" of oneDNN.
+_OF_TORCH = ("_get_mkldnn_enabled", "_get_mkldnn_deterministic", "_get_deterministic_algorithms")
+
+#: Functions that return the settings on which torch's choice depends, as numbers.
+SETTINGS = (torch.get_num_threads, *(getattr(torch._C, name) for name in _OF_TORCH if hasattr(torch._C, name)))
+
 _answers: dict[tuple[Any, ...], bool | None] = {}
 
 
@@ -63,13 +69,7 @@ def _size_class(height: int, width: int) -> tuple[int, ...]:
 
 def _settings() -> tuple[Any, ...]:
     """Return all that a program may change meanwhile, also the function itself, which some replace."""
-    return (
-        nnf.conv2d,
-        torch.get_num_threads(),
-        torch.backends.mkldnn.enabled,
-        getattr(torch.backends.mkldnn, "deterministic", None),  # torch 2.2 has no such setting
-        torch.are_deterministic_algorithms_enabled(),
-    )
+    return nnf.conv2d, *(setting() for setting in SETTINGS)
 
 
 def _ask(shape: tuple[int, int, int, int], kernel_shape: tuple[int, int]) -> bool | None:

@@ -36,9 +36,6 @@ ROUNDS_STAINS = _C.FLAGS["ROUNDS_STAINS"]
 NEXT_DENSITIES = _C.FLAGS["NEXT_DENSITIES"]
 #: STAINS: pixels without tissue stay as they are.
 KEEPS_BACKGROUND = _C.FLAGS["KEEPS_BACKGROUND"]
-# BLUR: both kernels are the same; torch's convolution does not fuse.
-_SQUARE = _C.FLAGS["SQUARE"]
-_UNFUSED = _C.FLAGS["UNFUSED"]
 
 NO_FILL = bytes(4)
 
@@ -53,7 +50,6 @@ _PERSPECTIVE = Struct("<HH4s2i16x8d")
 # The same with a fill of numbers.
 _AFFINE_FLOAT = Struct("<HH4x2i4f6d16x")
 _PERSPECTIVE_FLOAT = Struct("<HH4x2i4f8d")
-_BLUR = Struct("<HH4x2i16x16f")
 _BOX_BLUR = Struct("<HH4xi20x2d48x")
 _HED = Struct("<HH28x6d16x")
 _STAINS = Struct("<HH4x24s8d")
@@ -120,20 +116,6 @@ def stains(numbers: Sequence[float], flags: int) -> bytes:
 def normalize(mean: Sequence[float], std: Sequence[float]) -> bytes:
     spare = 4 - len(mean)
     return _NORMALIZE.pack(_ID["NORMALIZE"], 0, *mean, *(0.0,) * spare, *std, *(1.0,) * spare)
-
-
-def blur(across: Sequence[float], down: Sequence[float], fused: bool = True) -> bytes | None:
-    """Pack a Gaussian blur by two symmetric kernels, each given by its first half and its centre.
-
-    If `fused`, torch fuses multiplications and additions. The result is None if the weights do not fit into an op.
-    """
-    square = list(across) == list(down)
-    weights = [*across] if square else [*across, *down]
-    spare = _C.BLUR_WEIGHTS - len(weights)
-    if spare < 0:
-        return None
-    flags = (_SQUARE if square else 0) | (0 if fused else _UNFUSED)
-    return _BLUR.pack(_ID["BLUR"], flags, 2 * len(across) - 1, 2 * len(down) - 1, *weights, *(0.0,) * spare)
 
 
 def box_blur(across: float, down: float, passes: int) -> bytes:

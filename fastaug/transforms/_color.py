@@ -192,7 +192,7 @@ class RandomGrayscale(RandomTransform):
         draft.grayscale(channels)
 
     def _packed(self) -> recipe.Packed:
-        return "RandomGrayscale", recipe.chance(self.p)
+        return recipe.happening(recipe.chance(self.p), "Grayscale", None)
 
 
 class RandomColor(RandomTransform):
@@ -212,14 +212,14 @@ class RandomColor(RandomTransform):
         getattr(draft, self._method)(*[getattr(self, name) for name in self._shown[:-1]])
 
     def _packed(self) -> recipe.Packed:
-        return self._adjustment(self, float(recipe.number(self.p)))
+        return recipe.happening(float(recipe.number(self.p)), *self._step(self))
 
     @classmethod
-    def _adjustment(cls, transform: Any, p: float) -> recipe.Packed:
-        """Return the recipe's step of a transform of this class, or of v2's."""
+    def _step(cls, transform: Any) -> recipe.Packed:
+        """Return what a recipe does where a transform of this class, or of v2's, happens."""
         number = 0 if len(cls._shown) == 1 else cls._plain(getattr(transform, cls._shown[0]))
         name = cls.__name__.removeprefix("Random").removeprefix("Adjust").replace("contrast", "Contrast")
-        return "RandomAdjustment", name, p, float(number), type(number) is float
+        return "Adjustment", name, float(number), type(number) is float
 
 
 class RandomInvert(RandomColor):

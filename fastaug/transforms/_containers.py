@@ -59,7 +59,7 @@ class Compose(SeenPipeline):
         self._draft_all(draft)
 
     def _packed(self) -> recipe.Packed:
-        return recipe.group(self.transforms)
+        return "Group", None, recipe.several(self.transforms), False
 
     def __repr__(self) -> str:
         settings = "".join(f"\n    {setting}" for setting in self._settings())
@@ -127,7 +127,7 @@ class RandomApply(Transform):
             draft_through(self.transforms, draft)
 
     def _packed(self) -> recipe.Packed:
-        return recipe.group(self.transforms, self.p)
+        return "Group", recipe.chance(self.p), recipe.several(self.transforms), True
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(\n    p={self.p}{lines(self.transforms)}\n)"

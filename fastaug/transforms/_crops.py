@@ -206,9 +206,8 @@ class RandomCrop(Transform):
 
     def _packed(self) -> recipe.Packed:
         padding = None if self.padding is None else recipe.sides(self.padding)
-        mode = recipe.padding_mode(self.padding_mode)
         pads = recipe.truth(self.pad_if_needed)
-        return "RandomCrop", *recipe.lengths(self.size), padding, pads, recipe.filling(self.fill), mode
+        return "RandomCrop", *recipe.lengths(self.size), padding, pads, recipe.filling(self.fill), self.padding_mode
 
 
 def _draw_crop(draws: Draws, height: int, width: int, size: tuple[int, ...]) -> Box:

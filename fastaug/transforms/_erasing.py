@@ -166,7 +166,8 @@ class RandomErasing(Transform):
         if values is None or not all(map(math.isfinite, values)):
             raise recipe.NoRecipe
         scale, ratio = recipe.interval(self.scale), recipe.interval(self.ratio)
-        return "RandomErasing", recipe.chance(self.p), scale, logarithms(*ratio, torch.float32), values
+        bounds = logarithms(*ratio, torch.float32)
+        return recipe.happening(recipe.chance(self.p), "Erasing", scale, bounds, values)
 
     def _overwrite(self, params: Drawn, draft: Draft) -> None:
         top, left, height, width = _inside(params, draft)

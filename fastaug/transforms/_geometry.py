@@ -107,8 +107,7 @@ class Pad(Transform):
         draft.pad(self.padding, self.fill, self.padding_mode)
 
     def _packed(self) -> recipe.Packed:
-        mode = recipe.padding_mode(self.padding_mode)
-        return "Pad", recipe.sides(self.padding), recipe.filling(self.fill), mode
+        return "Pad", recipe.sides(self.padding), recipe.filling(self.fill), self.padding_mode
 
 
 class RandomHorizontalFlip(RandomTransform):
@@ -125,7 +124,7 @@ class RandomHorizontalFlip(RandomTransform):
         draft.hflip()
 
     def _packed(self) -> recipe.Packed:
-        return "RandomFlip", False, recipe.chance(self.p)
+        return recipe.happening(recipe.chance(self.p), "Flip", False)
 
 
 class RandomVerticalFlip(RandomTransform):
@@ -142,4 +141,4 @@ class RandomVerticalFlip(RandomTransform):
         draft.vflip()
 
     def _packed(self) -> recipe.Packed:
-        return "RandomFlip", True, recipe.chance(self.p)
+        return recipe.happening(recipe.chance(self.p), "Flip", True)

@@ -297,7 +297,7 @@ class RandomPerspective(Transform):
     def _packed(self) -> recipe.Packed:
         by, fill = recipe.resampling(self.interpolation), recipe.filling(self.fill)
         scale = float(recipe.number(self.distortion_scale))
-        return "RandomPerspective", scale, recipe.chance(self.p), by, fill
+        return recipe.happening(recipe.chance(self.p), "Perspective", scale, by, fill)
 
 
 def draw_corners(draws: Draws, width: int, height: int, distortion_scale: float) -> tuple[Points, Points]:

@@ -12,7 +12,7 @@ import torch
 from torchvision.transforms.v2 import functional as F
 
 from fastaug import _C
-from fastaug._program import arguments, convolution, ops
+from fastaug._program import ops
 from support.images import SIZES, noise, photo
 from support.processes import OTHER_ISAS, python
 from support.programs import execute
@@ -127,10 +127,12 @@ def test_packers() -> None:
 
 
 def blurred(image: np.ndarray, size: tuple[int, int], sigma: tuple[float, float]) -> np.ndarray | None:
-    fused = convolution.fuses(1, image.shape[2], *image.shape[:2], size)
-    op = ops.blur(arguments.v2_half_kernel(size[0], sigma[0]), arguments.v2_half_kernel(size[1], sigma[1]), fused)
-    if op is None:
+    draft = _C.Draft()
+    draft.begin_with(tensors(image)[0])
+    draft.v2 = True
+    if draft.gaussian_blur(size, sigma):
         return None
+    op = draft.program(0)
     result = np.empty_like(image)
     target = _C.into_pointer(result.ctypes.data, 0, *image.shape, *result.strides[:1], result.shape[2], 1, result)
     _C.run([(op, _C.from_array(image), target)])

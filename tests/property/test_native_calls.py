@@ -16,7 +16,10 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 from fastaug._draft.recipe import recipe_of
+from fastaug._program import ops
 from fastaug._program.kinds import PIL_IMAGE
+from fastaug.transforms import v2
+from fastaug.transforms._color import RandomColor
 from support.differences import each
 from support.native_calls import (
     DECODED_MODES,
@@ -255,6 +258,43 @@ def test_images_of_every_kind_are_flipped_cut_and_normalized(kind: str) -> None:
         floats = T.ConvertImageDtype(torch.float32) if isinstance(image, torch.Tensor) else T.ToTensor()
         steps = [T.RandomHorizontalFlip(), T.RandomCrop(1), T.RandomVerticalFlip(), floats, T.Normalize([0.5], [0.5])]
         assert compared(T.Compose(steps), image, case) == ("native" if getattr(image, "native", True) else "declined")
+
+
+HED = ops.hed((1.1, 0.9, 1.0), (0.02, -0.01, 0.0), True)
+
+
+class Recolouring(RandomColor):
+    """As the worked example of docs/notes/design/house.md: one op of colours, with a probability."""
+
+    __module__ = "fastaug"  # recipes know no others
+
+    def _adjust(self, draft: Any) -> None:
+        draft.recolour(HED, lambda draft: draft.reset(draft.flush()))
+
+    @classmethod
+    def _step(cls, transform: Any) -> Any:
+        return "Recolour", HED
+
+
+class RecolouringV2(v2.RandomInvert):
+    __module__ = "fastaug"
+    _v1_transform_cls = Recolouring
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        inpt.recolour(HED, lambda draft: draft.reset(draft.flush()))
+        return inpt
+
+
+@each("kind", [*USUAL, *OTHERS])
+def test_an_op_of_colours_is_a_step(kind: str) -> None:
+    for case, probability in enumerate((0.0, 0.5, 0.5, 0.5, 1)):
+        image = plain_image(Random(case), kind)
+        floats = T.ConvertImageDtype(torch.float32) if isinstance(image, torch.Tensor) else T.ToTensor()
+        who = {compared(T.Compose([Recolouring(probability), floats]), image, case)}
+        if isinstance(image, (torch.Tensor, Image.Image)):
+            ends = [v2.ToImage(), v2.ToDtype(torch.float32, scale=True)]
+            who.add(compared(v2.Compose([RecolouringV2(probability), *ends]), image, case))
+        assert who == {"native"} or kind not in ("RGB", "array", "tensor"), who
 
 
 #: Transforms that no recipe knows.

@@ -42,12 +42,12 @@ Result drafted(const Steps& steps, uint32_t seed, bool v2 = false, int height = 
   return {{program.begin(), program.end()}, random.drawn(), image.declined()};
 }
 
-TEST_CASE("a flip takes one word, and happens below its probability") {
+TEST_CASE("a flip with a probability takes one word, and happens below it") {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
     std::mt19937 words(seed);
     const float draw = static_cast<float>(words() & 0xffffff) * 0x1p-24f;
-    const Result result = drafted({steps::RandomFlip{true, 0.3f}}, seed);
+    const Result result = drafted({steps::Group{0.3f, false, {steps::Flip{true}}}}, seed);
     CHECK(result.drawn == 1);
     CHECK(result.ops.size() == (draw < 0.3f ? 1 : 0));
     if (!result.ops.empty()) CHECK(result.ops[0].id == OpId::VFLIP);
@@ -59,15 +59,25 @@ TEST_CASE("a group is done if a draw is at most its probability, and else draws 
     CAPTURE(seed);
     std::mt19937 words(seed);
     const float draw = static_cast<float>(words() & 0xffffff) * 0x1p-24f;
-    const Steps inner{steps::RandomFlip{false, 2.0f}};
+    const Steps inner{steps::Group{2.0, false, {steps::Flip{false}}}};
     // Of exactly its probability it is done.
     for (const float p : {draw, std::nextafter(draw, -1.0f)}) {
-      const Result result = drafted({steps::Group{p, inner}}, seed);
+      const Result result = drafted({steps::Group{p, true, inner}}, seed);
       CHECK(result.drawn == (p == draw ? 2 : 1));
       CHECK(result.ops.size() == (p == draw ? 1 : 0));
     }
-    CHECK(drafted({steps::Group{std::nullopt, inner}}, seed).drawn == 1);
+    CHECK(drafted({steps::Group{std::nullopt, false, inner}}, seed).drawn == 1);
   }
+}
+
+TEST_CASE("an op of colours is taken by images of three of them") {
+  const Op op = plain(OpId::HED);
+  const Result result = drafted({steps::Recolour{op}}, 1);
+  REQUIRE(result.ops.size() == 1);
+  CHECK(result.ops[0] == op);
+  CHECK_FALSE(result.declined);
+  Draft ycbcr({Container::kPil, {3, 4, 3}, Mode::kYcbcr});
+  CHECK(ycbcr.recolour(op) == Reason::kMode);
 }
 
 TEST_CASE("a crop of the whole image takes no words, and one that is too large is declined before any") {
@@ -241,10 +251,10 @@ TEST_CASE("shuffled steps are done in the order of a permutation, and a chosen o
 
 TEST_CASE("who draws is known without a draw") {
   CHECK_FALSE(draws({steps::ToTensor{}, steps::Grayscale{1}, steps::Pad{{1, 1, 1, 1}, kBlack, PadMode::kEdge}}));
-  CHECK_FALSE(draws({steps::Group{std::nullopt, {steps::CenterCrop{3, 3}}}}));
+  CHECK_FALSE(draws({steps::Group{std::nullopt, false, {steps::CenterCrop{3, 3}}}}));
   CHECK_FALSE(draws({steps::Normalize{}}));
-  CHECK(draws({steps::Group{0.5f, {}}}));
-  CHECK(draws({steps::Group{std::nullopt, {steps::RandomFlip{false, 0}}}}));
+  CHECK(draws({steps::Group{0.5, false, {}}}));
+  CHECK(draws({steps::Group{std::nullopt, false, {steps::ColorJitter{}}}}));
   CHECK(draws({steps::RandomOps{}}));
   CHECK(draws({steps::RandomRotation{}}));
   CHECK(draws({steps::RandomAffine{}}));
@@ -252,8 +262,8 @@ TEST_CASE("who draws is known without a draw") {
   CHECK(draws({steps::RandomCrop{}}));
   CHECK(draws({steps::ColorJitter{}}));
   CHECK(draws({steps::GaussianBlur{}}));
-  CHECK(draws({steps::RandomErasing{}}));
-  CHECK(draws({steps::RandomAdjustment{}}));
+  CHECK(draws({steps::Erasing{}}));
+  CHECK(draws({steps::Perspective{}}));
   CHECK(draws({steps::RandomOps{}}));
   CHECK(draws({steps::RandomPolicy{}}));
   CHECK(draws({steps::Shuffled{}}));

@@ -106,7 +106,8 @@ class RandomErasing(_RandomApplyTransform):
         if self.value is None or not all(map(math.isfinite, self.value)):
             raise recipe.NoRecipe
         bounds = _recipe.logarithms(self._log_ratio)
-        return "RandomErasing", recipe.chance(self.p), recipe.interval(self.scale), bounds, self.value
+        scale = recipe.interval(self.scale)
+        return recipe.happening(recipe.chance(self.p), "Erasing", scale, bounds, self.value)
 
 
 class _BaseMixUpCutMix(Transform):

@@ -259,7 +259,7 @@ class _RandomColor(_RandomApplyTransform):
         return self._call_kernel(getattr(F, v1._method), inpt, **given)
 
     def _packed(self) -> Packed:
-        return self._v1_transform_cls._adjustment(self, recipe.chance(self.p))
+        return recipe.happening(recipe.chance(self.p), *self._v1_transform_cls._step(self))
 
 
 class RandomEqualize(_RandomColor):

@@ -105,7 +105,7 @@ class Compose(_Container, SeenSamples, SamplePipeline):
             self._call = self._own_call()
 
     def _packed(self) -> Packed:
-        return recipe.group(self.transforms, None, _recipe.packed)
+        return "Group", None, recipe.several(self.transforms, _recipe.packed), False
 
 
 class RandomApply(_Container):
@@ -143,7 +143,7 @@ class RandomApply(_Container):
             take_all(self.transforms, sample)
 
     def _packed(self) -> Packed:
-        return _recipe.happening(self.transforms, self.p)
+        return "Group", recipe.chance(self.p), recipe.several(self.transforms, _recipe.packed), False
 
 
 class RandomChoice(_Container):

@@ -259,8 +259,7 @@ class Pad(Keeping):
         return self._call_kernel(F.pad, inpt, padding=self.padding, fill=fill_for(self, inpt), padding_mode=mode)
 
     def _packed(self) -> Packed:
-        mode = recipe.padding_mode(self.padding_mode)
-        return "Pad", recipe.sides(self.padding), _recipe.filling(self), mode
+        return "Pad", recipe.sides(self.padding), _recipe.filling(self), self.padding_mode
 
 
 class RandomZoomOut(_RandomApplyTransform):
@@ -395,8 +394,8 @@ class RandomCrop(Keeping):
         if self.padding is not None:
             left, right, top, bottom = self.padding
             padding = recipe.sides((left, top, right, bottom))
-        mode, pads = recipe.padding_mode(self.padding_mode), recipe.truth(self.pad_if_needed)
-        return "RandomCropByAxis", *recipe.lengths(self.size), padding, pads, _recipe.filling(self), mode
+        size, pads = recipe.lengths(self.size), recipe.truth(self.pad_if_needed)
+        return "RandomCropByAxis", *size, padding, pads, _recipe.filling(self), self.padding_mode
 
 
 class RandomIoUCrop(Keeping):

@@ -43,12 +43,6 @@ def packer_of(cls: Any) -> Callable[[Any], Packed] | None:
     return next((one._packed for one in classes if hasattr(one, "_packed")), None)
 
 
-def happening(transforms: Any, p: Any) -> Packed:
-    """Return the step of several transforms that happen if a draw is below `p`: at most the number before it."""
-    limit = torch.tensor(recipe.chance(p), dtype=torch.float32)
-    return recipe.group(transforms, torch.nextafter(limit, torch.tensor(-torch.inf)).item(), packed)
-
-
 def as_mode(interpolation: Any) -> Any:
     """Return the interpolation mode of a name, or another value itself."""
     return InterpolationMode(interpolation) if type(interpolation) is str else interpolation

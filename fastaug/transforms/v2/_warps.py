@@ -195,7 +195,8 @@ class RandomPerspective(_RandomApplyTransform):
 
     def _packed(self) -> Packed:
         mode, fill = _recipe.resampling(self.interpolation), _recipe.filling(self)
-        return "RandomPerspective", float(recipe.number(self.distortion_scale)), recipe.chance(self.p), mode, fill
+        scale = float(recipe.number(self.distortion_scale))
+        return recipe.happening(recipe.chance(self.p), "Perspective", scale, mode, fill)
 
 
 class ElasticTransform(Keeping):
