@@ -13,6 +13,7 @@
 #include "bind/incoming.h"
 #include "bind/libraries.h"
 #include "bind/random.h"
+#include "bind/result.h"
 #include "bind/sample.h"
 #include "bind/steps.h"
 #include "bind/stream.h"
@@ -235,52 +236,26 @@ class Recipe {
 
   py::object done_as_tensor(const Drafted& drafted) const {
     const Draft& draft = drafted.draft;
-    const int height = draft.height(), width = draft.width(), channels = draft.channels();
-    const DType dtype = dtype_of(draft);
-    const bool side_by_side = interleaved(draft);
-    const py::object tensor =
-        side_by_side ? empty_tensor(height, width, channels, dtype) : empty_tensor(channels, height, width, dtype);
-    const ptrdiff_t size = size_of(dtype), row = size * width;
-    Target target{address_of(tensor), dtype, height, width, channels};
-    target.row_stride = side_by_side ? row * channels : row;
-    target.pixel_stride = side_by_side ? size * channels : size;
-    target.channel_stride = side_by_side ? size : row * height;
-    execute(drafted, target);
-    const py::object planes = side_by_side ? py::object(tensor.attr("permute")(2, 0, 1)) : tensor;
-    return draft.tagged ? as_class(planes, leaves_.image) : planes;
+    const Result result = new_tensor(draft, dtype_of(draft), interleaved(draft));
+    execute(drafted, result.target);
+    return draft.tagged ? as_class(result.object, leaves_.image) : result.object;
   }
 
   py::object done_as_pil(const Drafted& drafted) const {
     const Draft& draft = drafted.draft;
-    const py::str mode(name_of(draft.mode));
-    py::object image = blank_(mode, draft.width(), draft.height());
-    std::optional<Sink> sink;
-    try {
-      sink = into_pil(image, draft.channels());
-    } catch (py::error_already_set& error) {
-      if (!error.matches(PyExc_ValueError)) throw;
-    }
-    if (sink) {
-      execute(drafted, sink->target);
+    py::object image;
+    if (const auto result = new_pil(draft, blank_)) {
+      execute(drafted, result->target);
+      image = result->object;
     } else {
-      // Pillow splits large images into blocks.
+      const py::str mode(name_of(draft.mode));
       const py::tuple size = py::make_tuple(draft.height(), draft.width(), draft.channels());
       const py::tuple memory = allocate_(mode, size);
       execute(drafted, memory[1].cast<const Sink&>().target);
       image = delivered_(memory[0], mode, size);
     }
-    if (drafted.image.info && draft.info != Info::kNone) image.attr("info") = info_of(drafted);
+    if (drafted.image.info) keep_info(draft, drafted.image.info, image);
     return image;
-  }
-
-  // What the result has of the image's.
-  static py::dict info_of(const Drafted& drafted) {
-    py::dict kept;
-    for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(drafted.image.info)) {
-      if (drafted.draft.info == Info::kTransparency && !key.equal(py::str("transparency"))) continue;
-      kept[key] = PyList_Check(value.ptr()) ? value.attr("copy")() : py::reinterpret_borrow<py::object>(value);
-    }
-    return kept;
   }
 
   Steps steps_;
