@@ -2,6 +2,7 @@
 
 #include <iterator>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -12,6 +13,9 @@
 #include "bind/arguments.h"
 #include "bind/errors.h"
 #include "bind/incoming.h"
+#include "bind/result.h"
+#include "bind/without_gil.h"
+#include "execute/execute.h"
 
 namespace py = pybind11;
 
@@ -135,6 +139,34 @@ py::object program(PyObject* self, Arguments given) {
   if (group < 0 || group >= draft.groups()) fail(ErrorCode::kValue, "no such group of channels");
   const std::vector<Op> ops = draft.program_of(static_cast<int>(group));
   return bytes_of(ops.data(), ops.size());
+}
+
+// done(image, info, rewrites, blank): the image or tensor that the ops make of a plain image with this metadata, or
+// None; NotImplemented where that is Python's to make.
+py::object done(PyObject* self, Arguments given) {
+  const Draft& draft = draft_in(self).draft;
+  const bool is_same = draft.container == draft.source.container && draft.mode == draft.source.mode;
+  const bool untouched = is_same && draft.ending() == Ending::kUntouched && draft.first == First::kNone;
+  const auto image = py::reinterpret_borrow<py::object>(given[0]);
+  if (untouched && !draft.copied) return image;
+  if (untouched && draft.is_pil() && draft.info == Info::kAll) return image.attr("copy")();
+  const auto declined = py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  if (draft.ending() != Ending::kJob || draft.container == Container::kArray) return declined;
+  const auto incoming = as_incoming(image);
+  if (!incoming || incoming->outline.container != draft.source.container ||
+      incoming->outline.shape != draft.source.shape) {
+    return declined;
+  }
+  const DType dtype = draft.gives_floats() ? DType::kFloat32 : DType::kUint8;
+  const auto result = draft.is_pil() ? new_pil(draft, py::reinterpret_borrow<py::object>(given[3]))
+                                     : std::optional(new_tensor(draft, dtype, draft.channel_last));
+  if (!result) return declined;
+  const auto rewrites = static_cast<uint32_t>(as_int(given[2]));
+  without_gil([&] { execute({draft.program(), {incoming->source.view}, result->target}, {nullptr, rewrites}); });
+  if (draft.is_pil() && given[1] != Py_None) {
+    keep_info(draft, py::reinterpret_borrow<py::dict>(given[1]), result->object);
+  }
+  return result->object;
 }
 
 template <auto body, Py_ssize_t count>
@@ -278,6 +310,7 @@ void register_draft(py::module_& m) {
       method<keep_channels, 1>("keep_channels", "keep_channels(self, count: int) -> None"),
       method<settling<&Draft::padded_by_torch>, 0>("padded_by_torch", "padded_by_torch(self) -> None"),
       method<settling<&Draft::choose_order>, 0>("choose_order", "choose_order(self) -> None"),
+      method<done, 4>("done", "done(self, image: object, info: object, rewrites: int, blank: object) -> object"),
       method<program, 1>("program", "program(self, group: int) -> bytes"),
       {nullptr, nullptr, 0, nullptr}};
   methods.insert(methods.end(), std::begin(own), std::end(own));

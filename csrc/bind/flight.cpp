@@ -377,7 +377,7 @@ class Flight {
         view.output = routes_[v].recipe.output_of(*view.drafted);
         continue;
       }
-      Target& target = view.output.target = slots_[v].first;
+      Target& target = view.output.result.target = slots_[v].first;
       target.data = static_cast<uint8_t*>(target.data) + static_cast<ptrdiff_t>(k) * slots_[v].step;
     }
     const Incoming& image = item.views[0].drafted->image;
@@ -398,7 +398,7 @@ class Flight {
     try {
       std::vector<Job> jobs;
       jobs.reserve(item.views.size());
-      for (const OneResult& view : item.views) jobs.push_back(job_of(*view.drafted, item.source, view.output.target));
+      for (const OneResult& view : item.views) jobs.push_back(job_of(*view.drafted, item.source, view.output.result.target));
       execute_timed(std::move(jobs), options, seconds);
       item.file = {};
       return true;
@@ -421,7 +421,7 @@ class Flight {
       // It comes again if it was no chance.
     }
     for (size_t v = 0; v < routes_.size(); ++v) {
-      routes_[v].recipe.execute(*item.views[v].drafted, source, item.views[v].output.target);
+      routes_[v].recipe.execute(*item.views[v].drafted, source, item.views[v].output.result.target);
     }
   }
 

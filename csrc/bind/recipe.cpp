@@ -19,16 +19,6 @@ namespace {
 
 py::object declined() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
 
-// What the result has of the image's.
-py::dict info_of(const Drafted& drafted) {
-  py::dict kept;
-  for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(drafted.image.info)) {
-    if (drafted.draft.info == Info::kTransparency && !key.equal(py::str("transparency"))) continue;
-    kept[key] = PyList_Check(value.ptr()) ? value.attr("copy")() : py::reinterpret_borrow<py::object>(value);
-  }
-  return kept;
-}
-
 }  // namespace
 
 Recipe::Recipe(const py::tuple& described, const py::tuple& watched, py::object call, py::object draws,
@@ -76,7 +66,7 @@ py::object Recipe::call(py::handle image, py::handle transforms) {
   left_out_.store(pause, std::memory_order_relaxed);
   if (!drafted) return declined();
   const Output output = output_of(*drafted);
-  execute(*drafted, output.target);
+  execute(*drafted, output.result.target);
   const py::object result = delivered(*drafted, output);
   return rest_.is_none() ? result : rest_(result);
 }
@@ -229,49 +219,25 @@ void Recipe::execute(const Drafted& drafted, const Source& source, const Target&
 
 Output Recipe::output_of(const Drafted& drafted) const {
   const Draft& draft = drafted.draft;
-  const int height = draft.height(), width = draft.width(), channels = draft.channels();
-  if (!draft.is_pil()) {
-    const DType dtype = dtype_of(draft);
-    const bool side_by_side = interleaved(draft);
-    Output output{side_by_side ? empty_tensor(height, width, channels, dtype)
-                               : empty_tensor(channels, height, width, dtype)};
-    const ptrdiff_t size = size_of(dtype), row = size * width;
-    Target& target = output.target = {address_of(output.memory), dtype, height, width, channels};
-    target.row_stride = side_by_side ? row * channels : row;
-    target.pixel_stride = side_by_side ? size * channels : size;
-    target.channel_stride = side_by_side ? size : row * height;
-    return output;
-  }
-  const py::str mode(name_of(draft.mode));
-  Output output{blank_(mode, width, height)};
-  try {
-    Sink sink = into_pil(output.memory, channels);
-    output.target = sink.target;
-    output.owner = std::move(sink.owner);
-  } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_ValueError)) throw;
-    // Pillow splits large images into blocks.
-    const py::tuple memory = allocate_(mode, py::make_tuple(height, width, channels));
-    output.memory = memory[0];
-    output.owner = memory[1];
-    output.target = output.owner.cast<const Sink&>().target;
-    output.in_blocks = true;
-  }
-  return output;
+  if (!draft.is_pil()) return {new_tensor(draft, dtype_of(draft), interleaved(draft))};
+  if (const auto image = new_pil(draft, blank_)) return {*image};
+  // Pillow splits large images into blocks.
+  const py::tuple size = py::make_tuple(draft.height(), draft.width(), draft.channels());
+  const py::tuple memory = allocate_(py::str(name_of(draft.mode)), size);
+  return {{memory[0], memory[1].cast<const Sink&>().target}, memory[1]};
 }
 
 py::object Recipe::delivered(const Drafted& drafted, const Output& output) const {
   const Draft& draft = drafted.draft;
-  py::object image = output.memory;
+  py::object image = output.result.object;
   if (draft.is_pil()) {
-    if (output.in_blocks) {
+    if (output.blocks) {
       const py::tuple size = py::make_tuple(draft.height(), draft.width(), draft.channels());
-      image = delivered_(output.memory, py::str(name_of(draft.mode)), size);
+      image = delivered_(image, py::str(name_of(draft.mode)), size);
     }
-    if (drafted.image.info && draft.info != Info::kNone) image.attr("info") = info_of(drafted);
-  } else {
-    if (interleaved(draft)) image = image.attr("permute")(2, 0, 1);
-    if (draft.tagged) image = as_class(image, leaves_.image);
+    if (drafted.image.info) keep_info(draft, drafted.image.info, image);
+  } else if (draft.tagged) {
+    image = as_class(image, leaves_.image);
   }
   return drafted.sample ? drafted.sample->with(image, drafted.draft) : image;
 }

@@ -11,6 +11,7 @@
 #include "bind/guard.h"
 #include "bind/handles.h"
 #include "bind/incoming.h"
+#include "bind/result.h"
 #include "bind/sample.h"
 #include "draft/recipe.h"
 #include "execute/execute.h"
@@ -29,12 +30,10 @@ struct Drafted {
   SampleDraft draft;
 };
 
-// Memory for a result.
+// A result that is still to be made.
 struct Output {
-  pybind11::object memory{};  // a tensor, or a PIL image
-  Target target{};
-  pybind11::object owner{};  // of the target's memory, if that is another
-  bool in_blocks = false;    // the memory is no image yet, which Pillow splits
+  Result result{};
+  pybind11::object blocks{};  // of the target's memory, which is no image yet where Pillow splits it
 };
 
 // The job of a draft.

@@ -74,8 +74,7 @@ class ColorDraft(DraftBase):
                 raise ValueError(f"num_output_channels should be either 1 or 3, got {channels}")
 
     def _check_posterize(self, bits: int) -> None:
-        if not 0 <= bits <= 8:
-            raise ValueError(f"The number if bits should be between 0 and 8. Got {bits}")
+        checks.need_bits(bits)
         self._check_table()
 
     def _check_solarize(self, threshold: float) -> None:

@@ -25,6 +25,8 @@ Tensor = torch.Tensor
 _float32 = torch.float32
 _uint8 = torch.uint8
 _cpu = torch.device("cpu")
+_blank = pil.blank
+_run = _C.run
 
 # The axes of flips.
 _FLIPS = {ops.HFLIP: -1, ops.VFLIP: -2}
@@ -61,9 +63,14 @@ def _finish(draft: Any, form: tuple[torch.dtype, bool] | None) -> Any:
         done = _ENDINGS[ending](draft)
         if done is not None or ending == _UNTOUCHED:
             return done
+    call = draft.call
+    if call.run is _run:
+        made = core.done(draft.image, draft._info, call.rewrites, _blank)
+        if made is not NotImplemented:
+            return made
     if core.lead or core.bands > 4:
         jobs, result = _parts(draft)
-        draft.call.run(jobs, draft.call.rewrites)
+        call.run(jobs, call.rewrites)
     else:
         result = _done(draft, draft.job())
     return _as_source(draft, result)

@@ -33,7 +33,9 @@ class LeafColor(Draft):
 
     def posterize(self, bits: int) -> None:
         if self.core.posterize(bits):
-            if self.core.kind == TENSOR or 0 <= bits <= 8:
+            if self.core.kind == TENSOR:
+                checks.need_v2_bits(bits)
+            elif 0 <= bits <= 8:
                 self._check_posterize(bits)
             self._eager("posterize", bits)
 

@@ -5,13 +5,45 @@ The transform of an extension (fastaug.Drawn) calls functions with the draft tha
 
 from __future__ import annotations
 
+import math
 from typing import Any, overload
 
 import torch
 from PIL import Image
 
+from fastaug._draft.at_once import Ways, done_at_once, pillow_center_crop, pillow_pad, torch_center_crop
 from fastaug._draft.draft import Draft
+from fastaug._fallback import color
+from fastaug._fallback import pil as pil_fallback
+from fastaug._fallback import tensor as tensor_fallback
 from fastaug._image.types import ImageT
+
+_COLOUR = (
+    "adjust_brightness",
+    "adjust_contrast",
+    "adjust_gamma",
+    "adjust_hue",
+    "adjust_saturation",
+    "adjust_sharpness",
+    "autocontrast",
+    "equalize",
+    "solarize",
+)
+
+# By methods whose arguments are those of each way.
+_WAYS = {
+    **{name: Ways(core=name, otherwise=Draft._torch_functions[name]) for name in _COLOUR},
+    "center_crop": Ways(pillow_center_crop, torch_center_crop, pixels=math.inf),
+    "crop": Ways(pil_fallback.crop, pixels=math.inf),
+    "grayscale": Ways(pil_fallback.grayscale, core="grayscale", otherwise=color.grayscale),
+    "hflip": Ways(pil_fallback.hflip, tensor_fallback.hflip),
+    "invert": Ways(torch=color.invert),
+    "pad": Ways(pillow_pad),
+    "posterize": Ways(torch=color.posterize),
+    "to_float": Ways(core="to_float"),
+    "to_uint8_tensor": Ways(core="to_uint8_tensor"),
+    "vflip": Ways(pil_fallback.vflip, tensor_fallback.vflip, pixels=math.inf),
+}
 
 
 def in_progress(image: Any) -> Draft | None:
@@ -39,6 +71,11 @@ def applied(image: ImageT, method: str, *arguments: Any) -> ImageT: ...
 def applied(image: Any, method: str, *arguments: Any) -> Any: ...
 def applied(image: Any, method: str, *arguments: Any) -> Any:
     """Return what a function of an image returns that is one method of drafts."""
+    ways = _WAYS.get(method)
+    if ways is not None:
+        made = done_at_once(ways, image, arguments)
+        if made is not NotImplemented:
+            return made
     draft = begun(image)
     getattr(draft, method)(*arguments)
     return ended(draft, image)
@@ -50,6 +87,15 @@ def by_pillow(image: Any, method: str, *arguments: Any) -> Any:
     draft.need_pillow()
     getattr(draft, method)(*arguments)
     return ended(draft, image)
+
+
+def dimensions(image: Any) -> tuple[int, int, int]:
+    """Return (channels, height, width) of an image, in progress or not."""
+    if isinstance(image, torch.Tensor):
+        return tensor_fallback.dimensions(image)
+    if isinstance(image, Image.Image):
+        return pil_fallback.dimensions(image)
+    return begun(image).dimensions()
 
 
 def is_tensor(image: Any) -> bool:

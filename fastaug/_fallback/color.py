@@ -21,6 +21,7 @@ from fastaug._fallback.tensor import (
 from fastaug._program.arguments import maximum, value_bits
 from fastaug._program.borrow import is_interleaved
 from fastaug._program.checks import (
+    need_bits,
     need_channel_axis,
     need_colour,
     need_gamma,
@@ -29,6 +30,7 @@ from fastaug._program.checks import (
     need_not_negative,
     need_threshold,
     need_uint8,
+    need_v2_bits,
 )
 
 # Which output of _v2_hsv_to_rgb is the value, p, q or t in each sixth of the circle of hues; for red, green and blue.
@@ -56,7 +58,8 @@ def _need_colour_planes(image: Tensor) -> None:
 def _blend(image: Tensor, other: Tensor, ratio: float, v2: bool) -> Tensor:
     ratio = float(ratio)
     mixed = image.mul(ratio).add_(other, alpha=1.0 - ratio) if v2 else ratio * image + (1.0 - ratio) * other
-    return mixed.clamp_(0, maximum(image.dtype)).to(image.dtype)
+    mixed = mixed.clamp_(0, maximum(image.dtype))
+    return mixed if image.is_floating_point() else mixed.to(image.dtype)
 
 
 def _luma(image: Tensor, v2: bool) -> Tensor:
@@ -78,6 +81,8 @@ def _whole_luma(image: Tensor, v2: bool) -> Tensor:
 
 def grayscale(image: Tensor, channels: int, v2: bool = False) -> Tensor:
     if v2:
+        if channels not in (1, 3):
+            raise ValueError(f"num_output_channels must be 1 or 3, got {channels}.")
         found = _planes(image)
         if found == 1 and channels != 1:
             return image.repeat([3 if axis == image.ndim - 3 else 1 for axis in range(image.ndim)])
@@ -101,7 +106,8 @@ def adjust_brightness(image: Tensor, factor: float, v2: bool = False) -> Tensor:
     need_not_negative("brightness_factor", factor)
     _colours(image, v2)
     if v2:
-        return image.mul(factor).clamp_(0, maximum(image.dtype)).to(image.dtype)
+        brighter = image.mul(factor).clamp_(0, maximum(image.dtype))
+        return brighter if image.is_floating_point() else brighter.to(image.dtype)
     return _blend(image, torch.zeros_like(image), factor, v2)
 
 
@@ -245,7 +251,7 @@ def _smooth(batch: Tensor, channels: int) -> Tensor:
 
 def invert(image: Tensor) -> Tensor:
     _need_colour_planes(image)
-    return maximum(image.dtype) - image
+    return image.bitwise_not() if image.dtype == torch.uint8 else maximum(image.dtype) - image
 
 
 def v2_invert(image: Tensor) -> Tensor:
@@ -257,12 +263,14 @@ def v2_invert(image: Tensor) -> Tensor:
 
 
 def posterize(image: Tensor, bits: int) -> Tensor:
+    need_bits(bits)
     _need_colour_planes(image)
     need_uint8(image)
     return image & -int(2 ** (8 - bits))
 
 
 def v2_posterize(image: Tensor, bits: int) -> Tensor:
+    need_v2_bits(bits)
     if image.is_floating_point():
         levels = 1 << bits
         return image.mul(levels).floor_().clamp_(0, levels - 1).mul_(1.0 / levels)
@@ -286,8 +294,10 @@ def autocontrast(image: Tensor, v2: bool = False) -> Tensor:
         _need_colour_planes(image)
     white = maximum(image.dtype)
     dtype = float_dtype(image)
-    samples = image.to(dtype) if v2 else image
-    low, high = (extreme(samples, (-2, -1), keepdim=True).to(dtype) for extreme in (torch.amin, torch.amax))
+    samples = image.to(dtype) if v2 and image.dtype != dtype else image
+    low, high = torch.amin(samples, (-2, -1), keepdim=True), torch.amax(samples, (-2, -1), keepdim=True)
+    if samples.dtype != dtype:
+        low, high = low.to(dtype), high.to(dtype)
     spread = high - low
     if v2:
         flat, scale = high == low, spread.mul_(1.0 / white)
@@ -297,7 +307,8 @@ def autocontrast(image: Tensor, v2: bool = False) -> Tensor:
     low[flat] = 0.0
     scale[flat] = 1.0
     stretched = (samples - low) / scale if v2 else (samples - low) * scale
-    return stretched.clamp_(0, white).to(image.dtype)
+    stretched = stretched.clamp_(0, white)
+    return stretched if image.dtype == dtype else stretched.to(image.dtype)
 
 
 def equalize(image: Tensor) -> Tensor:

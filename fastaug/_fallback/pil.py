@@ -156,10 +156,14 @@ def adjust_hue(image: Any, factor: float) -> Image.Image:
     return Image.merge("HSV", (tensor_fallback.from_array(shifted, "L"), saturation, value)).convert(pil.mode)
 
 
+_SHARES = [value / 255.0 for value in range(256)]
+
+
 def adjust_gamma(image: Any, gamma: float, gain: float) -> Image.Image:
     pil = need_pil(image)
     need_gamma(gamma)
-    table = [int((255 + 1 - 1e-3) * gain * pow(value / 255.0, gamma)) for value in range(256)]
+    white = (255 + 1 - 1e-3) * gain
+    table = [int(white * pow(share, gamma)) for share in _SHARES]
     return pil.convert("RGB").point(table * 3).convert(pil.mode)
 
 
@@ -167,8 +171,14 @@ def _done_by(function: Callable[..., Image.Image]) -> Callable[..., Image.Image]
     return lambda image, *arguments: function(need_pil(image), *arguments)
 
 
-hflip = _done_by(ImageOps.mirror)
-vflip = _done_by(ImageOps.flip)
+def hflip(image: Any) -> Image.Image:
+    return need_pil(image).transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+
+
+def vflip(image: Any) -> Image.Image:
+    return need_pil(image).transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+
+
 autocontrast = _done_by(ImageOps.autocontrast)
 equalize = _done_by(ImageOps.equalize)
 invert = _done_by(ImageOps.invert)

@@ -55,6 +55,16 @@ def need_gamma(gamma: float) -> None:
         raise ValueError(f"Gamma should be a non-negative real number, got {gamma}")
 
 
+def need_bits(bits: int) -> None:
+    if not 0 <= bits <= 8:
+        raise ValueError(f"The number if bits should be between 0 and 8. Got {bits}")
+
+
+def need_v2_bits(bits: Any) -> None:
+    if not (isinstance(bits, int) and 0 <= bits <= 8):
+        raise TypeError(f"bits must be a positive integer in the range [0, 8], got {bits} instead.")
+
+
 def need_uint8(image: Tensor) -> None:
     if image.dtype != torch.uint8:
         raise TypeError(f"Only torch.uint8 image tensors are supported, but found {image.dtype}")

@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from fastaug._draft.progress import applied, begun, ended, in_progress
+from fastaug._draft.progress import applied, dimensions, ended, in_progress
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._image.types import Array
 from fastaug._names import export_functions
@@ -26,7 +26,7 @@ def get_dimensions(img: Any) -> list[int]:
         >>> get_dimensions(Image.new("RGB", (4, 3)))
         [3, 3, 4]
     """
-    return list(begun(img).dimensions())
+    return list(dimensions(img))
 
 
 def get_image_size(img: Any) -> list[int]:
@@ -40,7 +40,7 @@ def get_image_size(img: Any) -> list[int]:
         >>> get_image_size(torch.zeros(3, 5, 7))
         [7, 5]
     """
-    _, height, width = begun(img).dimensions()
+    _, height, width = dimensions(img)
     return [width, height]
 
 
@@ -55,7 +55,7 @@ def get_image_num_channels(img: Any) -> int:
         >>> get_image_num_channels(Image.new("LA", (4, 3)))
         2
     """
-    return begun(img).dimensions()[0]
+    return dimensions(img)[0]
 
 
 def to_tensor(pic: Image.Image | Array) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation
-from fastaug._draft.progress import applied, begun, ended, in_progress, is_pil
+from fastaug._draft.progress import applied, begun, dimensions, ended, in_progress, is_pil
 from fastaug._draft.replaced import TransformDraft, functions
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
@@ -106,6 +106,8 @@ def center_crop(img: ImageT, output_size: int | Sequence[int]) -> ImageT:
         >>> center_crop(Image.new("RGB", (40, 30)), (50, 20)).size
         (20, 50)
     """
+    if not functions:
+        return applied(img, "center_crop", output_size)
     draft = begun(img, TransformDraft)
     Draft.center_crop(draft, output_size)
     return ended(draft, img)
@@ -339,7 +341,7 @@ def five_crop(img: ImageT, size: int | Sequence[int]) -> tuple[ImageT, ImageT, I
     if in_progress(img) is not None:
         raise TypeError("img is an image in progress, of which only one image can be made: crop it instead")
     crop_height, crop_width = arguments.two_sides(size)
-    _, height, width = begun(img).dimensions()
+    _, height, width = dimensions(img)
     if crop_width > width or crop_height > height:
         raise ValueError(f"Requested crop size {(crop_height, crop_width)} is bigger than input size {(height, width)}")
     bottom, right = height - crop_height, width - crop_width

@@ -73,7 +73,7 @@ def test_batches_of_a_processor(dtype: torch.dtype) -> None:
     assert_same_v2(make, (T, TV), batch, exact=dtype == torch.uint8)
 
 
-#: Calls of processors' functions, with the name of what torch does of bytes, if anything.
+#: Calls of processors' functions, with the name of what a draft of bytes leaves to torch, if anything.
 CALLS: dict[str, tuple[Callable[..., Any], str | None]] = {
     "bicubic": (lambda v2, x: v2.functional.resize(x, [24, 24], v2.InterpolationMode.BICUBIC, antialias=True), None),
     "bilinear": (lambda v2, x: v2.functional.resize(x, (24, 31), v2.InterpolationMode.BILINEAR, antialias=True), None),
@@ -89,8 +89,8 @@ CALLS: dict[str, tuple[Callable[..., Any], str | None]] = {
     "pad by colours": (lambda v2, x: v2.functional.pad(x, [3, 4, 5, 6], fill=[127.0, 100.0, 90.0]), None),
     "pad by reflection": (lambda v2, x: v2.functional.pad(x, [3, 4, 5, 6], padding_mode="reflect"), None),
     "to floats": (lambda v2, x: v2.functional.to_dtype(x, torch.float32, scale=True), None),
-    "to floats of 255": (lambda v2, x: v2.functional.to_dtype(x, torch.float32, scale=False), "to_dtype"),
-    "normalize": (lambda v2, x: v2.functional.normalize(x.to(torch.float32), list(MEAN), list(STD)), "normalize"),
+    "to floats of 255": (lambda v2, x: v2.functional.to_dtype(x, torch.float32, scale=False), None),
+    "normalize": (lambda v2, x: v2.functional.normalize(x.to(torch.float32), list(MEAN), list(STD)), None),
     "flip": (lambda v2, x: v2.functional.horizontal_flip(x), None),
     "gray": (lambda v2, x: v2.functional.rgb_to_grayscale(x), None),
 }

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import PIL.Image
+
+from fastaug._draft.at_once import Ways
 from fastaug._draft.leaf import ImageDraft, VideoDraft
+from fastaug._fallback import color
+from fastaug._fallback import pil as pil_fallback
 from fastaug._image.types import InputT
 from fastaug._names import export_functions
-from fastaug._program.kinds import TENSOR
 from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_pixels
 
 
-@functional(ImageDraft, VideoDraft)
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="adjust_brightness"))
 def adjust_brightness(inpt: InputT, brightness_factor: float) -> InputT:
     """The input times a factor.
 
@@ -37,7 +41,7 @@ def adjust_brightness(inpt: InputT, brightness_factor: float) -> InputT:
 adjust_brightness_image, adjust_brightness_video = on_pixels(adjust_brightness)
 
 
-@functional(ImageDraft, VideoDraft)
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="adjust_saturation"))
 def adjust_saturation(inpt: InputT, saturation_factor: float) -> InputT:
     """The input blended with its luma.
 
@@ -61,7 +65,7 @@ def adjust_saturation(inpt: InputT, saturation_factor: float) -> InputT:
 adjust_saturation_image, adjust_saturation_video = on_pixels(adjust_saturation, "img")
 
 
-@functional(ImageDraft, VideoDraft)
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="adjust_contrast"))
 def adjust_contrast(inpt: InputT, contrast_factor: float) -> InputT:
     """The input blended with the mean of its luma.
 
@@ -85,7 +89,7 @@ def adjust_contrast(inpt: InputT, contrast_factor: float) -> InputT:
 adjust_contrast_image, adjust_contrast_video = on_pixels(adjust_contrast, "img")
 
 
-@functional(ImageDraft, VideoDraft)
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="adjust_sharpness"))
 def adjust_sharpness(inpt: InputT, sharpness_factor: float) -> InputT:
     """The input blended with itself smoothed, but for its border.
 
@@ -109,7 +113,7 @@ def adjust_sharpness(inpt: InputT, sharpness_factor: float) -> InputT:
 adjust_sharpness_image, adjust_sharpness_video = on_pixels(adjust_sharpness, "img")
 
 
-@functional(ImageDraft, VideoDraft)
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="adjust_hue"))
 def adjust_hue(inpt: InputT, hue_factor: float) -> InputT:
     """The input with all hues shifted.
 
@@ -133,7 +137,8 @@ def adjust_hue(inpt: InputT, hue_factor: float) -> InputT:
 adjust_hue_image, adjust_hue_video = on_pixels(adjust_hue, "img")
 
 
-@functional(ImageDraft, VideoDraft)
+# The core first finds out, for all samples that there may be, whether it rounds as torch does.
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="adjust_gamma", few=2048))
 def adjust_gamma(inpt: InputT, gamma: float, gain: float = 1) -> InputT:
     """Gamma correction: gain * sample ** gamma, of samples in [0, 1].
 
@@ -158,7 +163,11 @@ def adjust_gamma(inpt: InputT, gamma: float, gain: float = 1) -> InputT:
 adjust_gamma_image, adjust_gamma_video = on_pixels(adjust_gamma, "img", gain=1.0)
 
 
-@functional(ImageDraft)
+def _gray(image: PIL.Image.Image, channels: int) -> Any:
+    return pil_fallback.grayscale(image, channels) if channels in (1, 3) else NotImplemented
+
+
+@functional(ImageDraft, at_once=Ways(_gray, core="grayscale"))
 def rgb_to_grayscale(inpt: InputT, num_output_channels: int = 1) -> InputT:
     """The input's luma, as :class:`~fastaug.transforms.v2.Grayscale` does it: 0.2989 red + 0.587 green + 0.114 blue.
 
@@ -186,7 +195,7 @@ on_pillow(rgb_to_grayscale)
 to_grayscale = rgb_to_grayscale
 
 
-@functional(ImageDraft)
+@functional(ImageDraft, at_once=Ways(pil_fallback.to_rgb, color.to_rgb, "to_rgb"))
 def grayscale_to_rgb(inpt: InputT) -> InputT:
     """The input with three channels, as :class:`~fastaug.transforms.v2.RGB` does it.
 
@@ -213,7 +222,7 @@ grayscale_to_rgb_image = on_images(grayscale_to_rgb)
 on_pillow(grayscale_to_rgb, name="grayscale_to_rgb_image_pil")
 
 
-@functional(ImageDraft, VideoDraft)
+@functional(ImageDraft, VideoDraft, at_once=Ways(torch=color.v2_posterize))
 def posterize(inpt: InputT, bits: int) -> InputT:
     """The input with so many of the highest bits of each sample.
 
@@ -231,16 +240,13 @@ def posterize(inpt: InputT, bits: int) -> InputT:
         >>> F.posterize(torch.tensor([[[255, 100]]], dtype=torch.uint8), bits=1)
         tensor([[[128,   0]]], dtype=torch.uint8)
     """
-    draft: Any = inpt
-    if draft.kind == TENSOR and not (isinstance(bits, int) and 0 <= bits <= 8):  # type: ignore[redundant-expr]
-        raise TypeError(f"bits must be a positive integer in the range [0, 8], got {bits} instead.")
     return drafted(inpt).posterize(bits)
 
 
 posterize_image, posterize_video = on_pixels(posterize, "img")
 
 
-@functional(ImageDraft, VideoDraft)
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="solarize"))
 def solarize(inpt: InputT, threshold: float) -> InputT:
     """The input with all samples inverted that are not below a threshold.
 
@@ -263,7 +269,7 @@ def solarize(inpt: InputT, threshold: float) -> InputT:
 solarize_image, solarize_video = on_pixels(solarize, "img")
 
 
-@functional(ImageDraft, VideoDraft)
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="autocontrast"))
 def autocontrast(inpt: InputT) -> InputT:
     """Each channel stretched, so that its darkest sample is black and its brightest one white.
 
@@ -287,7 +293,7 @@ def autocontrast(inpt: InputT) -> InputT:
 autocontrast_image, autocontrast_video = on_pixels(autocontrast, "img")
 
 
-@functional(ImageDraft, VideoDraft)
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="equalize"))
 def equalize(inpt: InputT) -> InputT:
     """Each channel's histogram made as flat as can be.
 
@@ -311,7 +317,7 @@ def equalize(inpt: InputT) -> InputT:
 equalize_image, equalize_video = on_pixels(equalize, "img")
 
 
-@functional(ImageDraft, VideoDraft)
+@functional(ImageDraft, VideoDraft, at_once=Ways(torch=color.v2_invert))
 def invert(inpt: InputT) -> InputT:
     """The input with black and white exchanged.
 
@@ -333,7 +339,7 @@ def invert(inpt: InputT) -> InputT:
 invert_image, invert_video = on_pixels(invert, "img")
 
 
-@functional(ImageDraft, VideoDraft)
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="permute_channels"))
 def permute_channels(inpt: InputT, permutation: Sequence[int]) -> InputT:
     """The input with its channels in another order: channel k of the result is channel ``permutation[k]`` of the input.
 

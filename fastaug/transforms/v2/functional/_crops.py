@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import PIL.Image
 from torch import Tensor
 
+from fastaug._draft.at_once import Ways, pillow_center_crop, pillow_pad
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
+from fastaug._fallback import pil as pil_fallback
+from fastaug._fallback import v2
+from fastaug._image.lazy import LazyImage
 from fastaug._image.types import InputT
 from fastaug._names import export_functions
 from fastaug._program import v2_arguments
@@ -21,7 +26,7 @@ from fastaug.transforms.v2.functional._utils import _get_kernel, registered
 _Fill = int | float | Sequence[float] | None
 
 
-@functional(ImageDraft, VideoDraft, MaskDraft)
+@functional(ImageDraft, VideoDraft, MaskDraft, at_once=Ways(pil_fallback.hflip, v2.hflip))
 def horizontal_flip(inpt: InputT) -> InputT:
     """The input mirrored left to right, as :class:`~fastaug.transforms.v2.RandomHorizontalFlip` does it.
 
@@ -45,7 +50,7 @@ horizontal_flip_mask = on_masks(horizontal_flip, as_images=True)
 hflip = horizontal_flip
 
 
-@functional(ImageDraft, VideoDraft, MaskDraft)
+@functional(ImageDraft, VideoDraft, MaskDraft, at_once=Ways(pil_fallback.vflip, v2.vflip, pixels=math.inf))
 def vertical_flip(inpt: InputT) -> InputT:
     """The input mirrored top to bottom, as :class:`~fastaug.transforms.v2.RandomVerticalFlip` does it.
 
@@ -70,7 +75,13 @@ vertical_flip_mask = on_masks(vertical_flip, as_images=True)
 vflip = vertical_flip
 
 
-@functional(ImageDraft, VideoDraft, MaskDraft)
+def _pad(image: Tensor, padding: int | Sequence[int], fill: _Fill, padding_mode: str) -> Any:
+    if padding_mode != "constant" or not (fill is None or type(fill) is int or type(fill) is float):
+        return NotImplemented
+    return v2.pad(image, v2_arguments.padding_sides(padding), fill or 0, padding_mode)
+
+
+@functional(ImageDraft, VideoDraft, MaskDraft, at_once=Ways(pillow_pad, _pad))
 def pad(inpt: InputT, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant") -> InputT:
     """The input with a border around it, as :class:`~fastaug.transforms.v2.Pad` does it.
 
@@ -112,7 +123,7 @@ pad_image, pad_video = on_pixels(pad, "img")
 pad_mask = on_masks(pad)
 
 
-@functional(ImageDraft, VideoDraft, MaskDraft)
+@functional(ImageDraft, VideoDraft, MaskDraft, at_once=Ways(pil_fallback.crop, v2.crop, pixels=math.inf))
 def crop(inpt: InputT, top: int, left: int, height: int, width: int) -> InputT:
     """A box of the input, with zeros where it reaches beyond, as :class:`~fastaug.transforms.v2.RandomCrop` does it.
 
@@ -140,7 +151,11 @@ crop_image, crop_video = on_pixels(crop, "img")
 crop_mask = on_masks(crop)
 
 
-@functional(ImageDraft, VideoDraft, MaskDraft)
+def _center_crop(image: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    return v2.center_crop(image, *two_sides(output_size))
+
+
+@functional(ImageDraft, VideoDraft, MaskDraft, at_once=Ways(pillow_center_crop, _center_crop, pixels=math.inf))
 def center_crop(inpt: InputT, output_size: int | Sequence[int]) -> InputT:
     """The middle of the input, as :class:`~fastaug.transforms.v2.CenterCrop` does it; of a tensor a view, if it fits.
 
@@ -197,7 +212,11 @@ def five_crop_image(image: Tensor, size: int | Sequence[int]) -> tuple[Tensor, .
     if columns > width or rows > height:
         raise ValueError(f"Requested crop size {pair} is bigger than input size {(height, width)}")
     corners = [(top, left) for top in (0, height - rows) for left in (0, width - columns)]
-    return (*[crop_image(image, *corner, rows, columns) for corner in corners], center_crop_image(image, pair))
+    corners.append(v2_arguments.central_corner(rows, columns, (height, width)))
+    if isinstance(given, Tensor):
+        return tuple([image[..., top : top + rows, left : left + columns] for top, left in corners])
+    cut: Any = crop_image if isinstance(given, LazyImage) else pil_fallback.crop
+    return tuple([cut(image, *corner, rows, columns) for corner in corners])
 
 
 def five_crop_video(video: Tensor, size: int | Sequence[int]) -> tuple[Tensor, ...]:

@@ -9,9 +9,10 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 import PIL.Image
 import torch
 
-from fastaug._draft.leaf import MaskDraft
+from fastaug._draft.at_once import Ways, done_at_once
+from fastaug._draft.leaf import ImageDraft, MaskDraft
 from fastaug._image.types import FunctionT
-from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
+from fastaug.transforms.v2.functional._utils import _get_kernel, done, found, registered
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -20,6 +21,9 @@ _Functional = Callable[Concatenate[Any, _P], Any]
 
 #: The function that each functional was made from: it is the kernel for drafts.
 _OPS: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+#: How such a function is done to an image without a draft.
+_WAYS: dict[Callable[..., Any], Ways] = {}
 
 
 class _OnImages(Protocol[_P]):
@@ -45,7 +49,7 @@ def drafted(inpt: _T) -> _Drafted[_T]:
     return inpt  # type: ignore[return-value]
 
 
-def functional(*drafts: type) -> Callable[[FunctionT], FunctionT]:
+def functional(*drafts: type, at_once: Ways | None = None) -> Callable[[FunctionT], FunctionT]:
     """Make a functional from the function of an op.
 
     The function has the functional's name, signature and page. It gets a draft instead of the input, and returns
@@ -54,6 +58,7 @@ def functional(*drafts: type) -> Callable[[FunctionT], FunctionT]:
 
     Args:
         drafts: the classes of drafts that the function takes.
+        at_once: how it is done to an image without a draft.
     """
 
     def make(op: FunctionT) -> FunctionT:
@@ -61,9 +66,16 @@ def functional(*drafts: type) -> Callable[[FunctionT], FunctionT]:
         inpt, *others = signature.parameters
         arguments = ", ".join([inpt, *(f"{name}={name}" for name in others)])
         # The module's global of this name is the functional.
-        made = _compiled(op, op.__name__, signature, f"kernel({op.__name__}, type({inpt}))({arguments})", _get_kernel)
+        known: dict[type, Any] = {}
+        body = f"(known.get(type({inpt})) or get({op.__name__}, type({inpt})))({arguments})"
+        made = _compiled(op, op.__name__, signature, body, known=known, get=_get_kernel)
+        found[made] = known
         made.__doc__ = op.__doc__
         _OPS[made] = op
+        if at_once is not None:
+            # torch decides how the channels of a single pixel lie, so the core does not read it.
+            otherwise = ImageDraft._torch_functions.get(at_once.core)
+            _WAYS[op] = at_once._replace(v2=True, otherwise=otherwise, few=at_once.few or 4)
         registered(made, *drafts)(op)
         return made  # type: ignore[return-value]
 
@@ -144,18 +156,23 @@ def _kernel(
     kept = [one for one in others if one.name not in without.split()]
     others = [one.replace(default=defaults.get(one.name, one.default)) for one in kept]
     signature = inspect.Signature([inpt, *others], return_annotation=cls)
-    arguments = ", ".join([first, "op", *(f"{one.name}={one.name}" for one in others)])
-    made = _compiled(op, name.format(op.__name__), signature, f"kernel({arguments})", finish)
+    body = f"finish({', '.join([first, 'change', *(f'{one.name}={one.name}' for one in others)])})"
+    uses: dict[str, Any] = {"finish": finish, "change": op}
+    if finish is done and op in _WAYS:
+        arguments = "".join(f"{one.name}, " for one in others)
+        body = f"made if (made := at_once(ways, {first}, ({arguments}))) is not NotImplemented else {body}"
+        uses |= {"at_once": done_at_once, "ways": _WAYS[op]}
+    made = _compiled(op, name.format(op.__name__), signature, body, **uses)
     made.__doc__ = f"The kernel of :func:`{op.__name__}` {leaves}"
     return registered(functional, *types)(made)
 
 
 def _compiled(
-    op: Callable[..., Any], name: str, signature: inspect.Signature, body: str, kernel: Callable[..., Any]
+    op: Callable[..., Any], name: str, signature: inspect.Signature, body: str, **uses: Any
 ) -> Callable[..., Any]:
     """Make a function that returns one expression. It costs what a written one does, and refuses the same arguments."""
-    source = f"lambda kernel, op: lambda {', '.join(signature.parameters)}: {body}"
-    made: Any = eval(source, op.__globals__)(kernel, op)
+    source = f"lambda {', '.join(uses)}: lambda {', '.join(signature.parameters)}: {body}"
+    made: Any = eval(source, op.__globals__)(**uses)
     # Tracebacks and `inspect.getsource` show the function of the op.
     code = op.__code__
     made.__code__ = made.__code__.replace(

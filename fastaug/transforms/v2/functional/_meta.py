@@ -8,6 +8,7 @@ import PIL.Image
 import torch
 
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
+from fastaug._draft.progress import dimensions
 from fastaug._tv_tensors.boxes import BoxesDraft
 from fastaug._tv_tensors.meta import clamp_bounding_boxes, clamp_keypoints, convert_bounding_box_format
 from fastaug._tv_tensors.points import PointsDraft
@@ -54,7 +55,7 @@ def get_dimensions_video(video: torch.Tensor) -> list[int]:
 
 @registered(get_dimensions, PIL.Image.Image, asks=True)
 def _get_dimensions_image_pil(image: Any) -> list[int]:
-    return list(ImageDraft(image).dimensions())
+    return list(dimensions(image))
 
 
 @registered(get_dimensions, ImageDraft, VideoDraft, asks=True)
@@ -88,7 +89,7 @@ def get_num_channels_video(video: torch.Tensor) -> int:
 
 @registered(get_num_channels, PIL.Image.Image, ImageDraft, VideoDraft, asks=True)
 def _get_num_channels_image_pil(image: Any) -> int:
-    return get_dimensions(image)[0]
+    return dimensions(image)[0]
 
 
 get_image_num_channels = get_num_channels

@@ -7,7 +7,10 @@ from typing import Any
 
 import torch
 
+from fastaug._draft.at_once import Ways
+from fastaug._draft.draws import drawn_from
 from fastaug._draft.leaf import ImageDraft, Leaf, VideoDraft
+from fastaug._fallback import v2
 from fastaug._image.types import InputT
 from fastaug._program.kinds import TENSOR
 from fastaug._tv_tensors.meta import sanitize_bounding_boxes, sanitize_keypoints
@@ -17,7 +20,7 @@ from fastaug.transforms.v2.functional._utils import registered
 __all__: list[str] = ["convert_image_dtype", "sanitize_bounding_boxes", "sanitize_keypoints"]
 
 
-@functional(ImageDraft, VideoDraft)
+@functional(ImageDraft, VideoDraft, at_once=Ways(torch=v2.normalize))
 def normalize(inpt: InputT, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> InputT:
     """(input - mean) / std for each channel, as :class:`~fastaug.transforms.v2.Normalize` does it.
 
@@ -74,7 +77,11 @@ gaussian_blur_image, gaussian_blur_video = on_pixels(gaussian_blur)
 __all__ += ["gaussian_blur", "gaussian_blur_image", "gaussian_blur_video"]
 
 
-@functional(ImageDraft, VideoDraft)
+def _noisy(image: torch.Tensor, mean: float, sigma: float, clip: bool) -> torch.Tensor:
+    return v2.gaussian_noise(image, mean, sigma, clip, drawn_from(None).get("generator"))
+
+
+@functional(ImageDraft, VideoDraft, at_once=Ways(torch=_noisy))
 def gaussian_noise(inpt: InputT, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> InputT:
     """The input with normally distributed noise added, from torch's generator: one number for each sample.
 
@@ -103,7 +110,13 @@ on_pillow(gaussian_noise, "video", name="_gaussian_noise_pil")
 __all__ += ["gaussian_noise", "gaussian_noise_image", "gaussian_noise_video"]
 
 
-@functional(ImageDraft, VideoDraft)
+def _cast(image: torch.Tensor, dtype: torch.dtype, scale: bool) -> Any:
+    if image.dtype == dtype:
+        return image
+    return NotImplemented if scale else image.to(dtype)
+
+
+@functional(ImageDraft, VideoDraft, at_once=Ways(torch=_cast))
 def to_dtype(inpt: InputT, dtype: torch.dtype = torch.float, scale: bool = False) -> InputT:
     """The input with another dtype, as :class:`~fastaug.transforms.v2.ToDtype` does it.
 

@@ -7,9 +7,10 @@ from typing import Any
 import torch
 
 from fastaug._draft.leaf import ImageDraft, VideoDraft
+from fastaug._fallback import v2
 from fastaug._image.types import InputT
 from fastaug.transforms.v2.functional._make import drafted, functional
-from fastaug.transforms.v2.functional._utils import done, registered
+from fastaug.transforms.v2.functional._utils import registered
 
 __all__: list[str] = ["uniform_temporal_subsample", "uniform_temporal_subsample_video"]
 
@@ -40,6 +41,4 @@ def uniform_temporal_subsample(inpt: InputT, num_samples: int) -> InputT:
 
 @registered(uniform_temporal_subsample, torch.Tensor, "Video")
 def uniform_temporal_subsample_video(video: torch.Tensor, num_samples: int) -> torch.Tensor:
-    plain = video.as_subclass(torch.Tensor)
-    frames: torch.Tensor = done(plain, uniform_temporal_subsample, num_samples=num_samples)
-    return frames
+    return v2.uniform_temporal_subsample(video.as_subclass(torch.Tensor), num_samples)

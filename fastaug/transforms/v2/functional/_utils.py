@@ -36,8 +36,9 @@ _awaiting: list[tuple[Callable[..., Any], str, _Kernel]] = []
 # A draft with more ops runs them before it goes on: a program stays below the native core's limit.
 _MOST_OPS = MAX_OPS // 2
 
-# Kernels that were looked up before, for types that no user registers kernels for. None: there is none.
-found: dict[tuple[Callable[..., Any], type], _Kernel | None] = {}
+#: Of each functional the kernels that were looked up before, for types that no user registers kernels for. None: there
+#: is none.
+found: dict[Callable[..., Any], dict[type, _Kernel | None]] = {}
 
 
 def is_pure_tensor(inpt: Any) -> bool:
@@ -138,7 +139,8 @@ def _bind() -> Any:
             if hasattr(classes, name):
                 _KERNEL_REGISTRY[functional][getattr(classes, name)] = kernel
         _awaiting.clear()
-        found.clear()
+        for known in found.values():
+            known.clear()
     return classes
 
 
@@ -172,7 +174,7 @@ def _get_kernel(functional: FunctionT, input_type: type, *, allow_passthrough: b
         ValueError: the function has no kernels at all.
     """
     try:
-        kernel = found[functional, input_type]
+        kernel = found[functional][input_type]
     except KeyError:
         kernel = _look_up(functional, input_type)
     if kernel is None:
@@ -204,7 +206,7 @@ def _look_up(functional: Callable[..., Any], input_type: type) -> _Kernel | None
             continue
         break
     if not users:
-        found[functional, input_type] = kernel
+        found.setdefault(functional, {})[input_type] = kernel
     return kernel
 
 

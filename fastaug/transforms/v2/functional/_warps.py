@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import PIL.Image
 import torch
 
+from fastaug._draft.at_once import FEW_PIXELS, Ways
+from fastaug._draft.geometry import FILTERS
 from fastaug._draft.interpolation import InterpolationMode, named_interpolation
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
 from fastaug._image.types import InputT
 from fastaug._names import export_functions
-from fastaug._program import matrices
+from fastaug._program import matrices, v2_arguments
 from fastaug.transforms.v2.functional._crops import _Fill
 from fastaug.transforms.v2.functional._make import drafted, functional, on_masks, on_pixels
 
@@ -26,7 +29,21 @@ def _sampling(draft: Any, interpolation: _Interpolation, fill: _Fill) -> tuple[I
     return named_interpolation(interpolation), fill
 
 
-@functional(ImageDraft, VideoDraft, MaskDraft)
+def _resize(image: PIL.Image.Image, size: Any, interpolation: Any, max_size: int | None, antialias: Any) -> Any:
+    if type(interpolation) is not InterpolationMode or not antialias:
+        return NotImplemented
+    width, height = image.size
+    rows, columns = v2_arguments.resized_size(height, width, size, max_size)
+    if rows == height and columns == width:
+        return image
+    whole = type(rows) is int and type(columns) is int
+    # Filters take their time for each sample, so the core has made up for its later start from fewer pixels on.
+    if not whole or max(width * height, rows * columns) * len(image.getbands()) > FEW_PIXELS:
+        return NotImplemented
+    return image.resize((columns, rows), FILTERS[interpolation.name][0])
+
+
+@functional(ImageDraft, VideoDraft, MaskDraft, at_once=Ways(_resize))
 def resize(
     inpt: InputT,
     size: int | Sequence[int] | None,

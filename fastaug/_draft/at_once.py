@@ -1,0 +1,98 @@
+"""Functions of one plain image by one call: of Pillow, of torch, or of the core without a draft of Python's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import torch
+from PIL import Image
+
+from fastaug import _C
+from fastaug._fallback import pil as pil_fallback
+from fastaug._program import pil
+from fastaug._program.arguments import square_if_single
+from fastaug._program.eager import compiling, modes, recording
+from fastaug._program.v2_arguments import central_corner
+
+_Image = Image.Image
+_Tensor = torch.Tensor
+_uint8 = torch.uint8
+
+# Up to here Pillow moves and converts images sooner than the core, which begins 4 us later. On Zen 3 the core is the
+# faster one from 100x100 pixels on where it makes RGB gray, and from 200x200 on where it mirrors.
+FEW_PIXELS = 64 * 64
+
+
+class Ways(NamedTuple):
+    """The ways to do a function, with its arguments. Each may return NotImplemented."""
+
+    #: For PIL images of at most `pixels`, where torchvision's function is a call of Pillow.
+    pillow: Callable[..., Any] | None = None
+    #: For tensors, where torchvision's function is a call of torch.
+    torch: Callable[..., Any] | None = None
+    #: The core's op, for images that the core reads.
+    core: str = ""
+    #: For tensors of other dtypes than uint8, and for others of at most `few` samples.
+    otherwise: Callable[..., Any] | None = None
+    few: int = 0
+    pixels: float = FEW_PIXELS
+    v2: bool = False
+
+
+def done_at_once(ways: Ways, image: Any, arguments: Iterable[Any]) -> Any:
+    """Return the result, or NotImplemented for a draft to do it."""
+    cls = type(image)
+    if cls is _Tensor:
+        if ways.torch is not None:
+            return ways.torch(image, *arguments)
+        if ways.otherwise is not None and image.dtype is not _uint8:
+            return ways.otherwise(image, *arguments)
+    elif cls is not _Image:
+        return NotImplemented
+    elif ways.pillow is not None:
+        width, height = image.size
+        if width * height <= ways.pixels:
+            return ways.pillow(image, *arguments)
+    if not ways.core or compiling() or recording() or modes():
+        return NotImplemented
+    if ways.otherwise is not None and cls is _Tensor and image.numel() <= ways.few:
+        return ways.otherwise(image, *arguments)
+    core: Any = _C.Draft()
+    core.v2 = ways.v2
+    # What the core declines, a draft finds out again, with the reason.
+    if not core.begin_with(image) or getattr(core, ways.core)(*arguments):
+        return NotImplemented
+    core.choose_order()
+    return core.done(image, (image.info or None) if cls is _Image else None, _C.EXACT, pil.blank)
+
+
+def pillow_pad(image: Image.Image, padding: Any, fill: Any, padding_mode: Any) -> Any:
+    """Add a plain border of one colour."""
+    sides = padding if type(padding) in (list, tuple) and len(padding) in (1, 2, 4) else (padding,)
+    plain = padding_mode == "constant" and (fill is None or type(fill) in (int, float, list, tuple))
+    if not plain or any(type(side) is not int for side in sides):
+        return NotImplemented
+    return pil_fallback.pad(image, padding, fill, padding_mode)
+
+
+def pillow_center_crop(image: Image.Image, size: Any) -> Any:
+    """Cut out the middle of an image that is not smaller than that."""
+    rows, columns = square_if_single(size)
+    width, height = image.size
+    if rows > height or columns > width:
+        return NotImplemented
+    top, left = central_corner(rows, columns, (height, width))
+    return pil_fallback.crop(image, top, left, rows, columns)
+
+
+def torch_center_crop(image: torch.Tensor, size: Any) -> Any:
+    """Do the same to a tensor, of which the middle is a view."""
+    rows, columns = square_if_single(size)
+    if image.dim() < 2:
+        return NotImplemented
+    height, width = image.shape[-2:]
+    if rows > height or columns > width:
+        return NotImplemented
+    top, left = central_corner(rows, columns, (height, width))
+    return image[..., top : top + rows, left : left + columns]
