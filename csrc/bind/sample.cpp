@@ -113,7 +113,7 @@ bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
       return false;
     const Canvas size{draft.height(), draft.width()};
     if (!are_boxes) {
-      draft.places.push_back({Points(*rows, size)});
+      draft.join({Points(*rows, size)});
       continue;
     }
     const py::object format = attributes["format"], mode = attributes["clamping_mode"];
@@ -123,7 +123,7 @@ bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
     if (found == types.formats.end() || (name != "soft" && name != "hard")) return false;
     one.attributes["format"] = format;
     one.attributes["clamping_mode"] = mode;
-    draft.places.push_back({Boxes(*rows, static_cast<BoxFormat>(found - types.formats.begin()), size), clamping});
+    draft.join({Boxes(*rows, static_cast<BoxFormat>(found - types.formats.begin()), size), clamping});
   }
   return true;
 }
@@ -140,7 +140,7 @@ void Sample::Slot::put(const py::object& result) const {
 py::object Sample::with(const py::object& image, const SampleDraft& draft) const {
   image_.put(image);
   for (size_t k = 0; k < places_.size(); ++k) {
-    const MovingPlaces& moving = draft.places[k];
+    const MovingPlaces& moving = draft.places()[k];
     const auto& [slot, plain, attributes] = places_[k];
     if (!moving.touched && !draft.pure) continue;
     py::object result = plain;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "draft/matrices.h"
@@ -164,6 +165,70 @@ struct Resample {
   bool warns = false;     // torchvision warns of what is said of antialiasing, but for tensors
 };
 
+// What geometry does to an image, and to all that follows it.
+namespace moves {
+
+struct Flip {
+  bool vertical;
+};
+// With zeros where it reaches beyond the image.
+struct Crop {
+  int64_t top, left, height, width;
+};
+struct CenterCrop {
+  int64_t height, width;
+};
+struct Pad {
+  Sides sides;
+  const Fill* fill;
+  Padding by;
+};
+struct Resize {
+  PlaneSize size;
+  Resample by;
+  const Torch* torch;
+};
+// Angles are in degrees, counter-clockwise.
+struct Rotate {
+  double angle;
+  Resample by;
+  bool expand;
+  std::optional<Vec2> center;
+  const Fill* fill;
+  const Torch* torch;
+};
+struct Affine {
+  double angle;
+  Vec2 translate;
+  double scale;
+  Vec2 shear;
+  Resample by;
+  std::optional<Vec2> center;
+  const Fill* fill;
+  const Torch* torch;
+};
+struct Perspective {
+  const Coefficients* coefficients;
+  Resample by;
+  const Fill* fill;
+  const Torch* torch;
+};
+
+}  // namespace moves
+
+using Move = std::variant<moves::Flip, moves::Crop, moves::CenterCrop, moves::Pad, moves::Resize, moves::Rotate,
+                          moves::Affine, moves::Perspective>;
+
+// What has to move as an image does.
+class Follower {
+ public:
+  // Does what an image of the size `before` has done, or returns the reason why it cannot.
+  virtual Reason follow(const Move& move, PlaneSize before) = 0;
+
+ protected:
+  ~Follower() = default;
+};
+
 // An op whose operands are all zero.
 inline Op plain(OpId id, uint16_t flags = 0) {
   Op op{};
@@ -224,6 +289,8 @@ class Draft : public DraftState {
 
   // Starts again from another image.
   void begin(const Outline& outline);
+  // Has all moves from here on followed. Ops of geometry that are of no move are declined then.
+  void lead(Follower* follower) { follower_ = follower; }
 
   int height() const { return shape.height; }
   int width() const { return shape.width; }
@@ -279,13 +346,14 @@ class Draft : public DraftState {
     shape.width = static_cast<int>(width);
   }
 
-  Reason hflip() { return flip(OpId::HFLIP); }
-  Reason vflip() { return flip(OpId::VFLIP); }
+  Reason hflip() { return move(moves::Flip{false}); }
+  Reason vflip() { return move(moves::Flip{true}); }
   Reason transpose();
   // Quarter turns counter-clockwise, 0 to 3.
   Reason rot90(int turns);
-  // A box, with zeros where it reaches beyond the image.
-  Reason crop(int64_t top, int64_t left, int64_t height, int64_t width);
+  Reason crop(int64_t top, int64_t left, int64_t height, int64_t width) {
+    return move(moves::Crop{top, left, height, width});
+  }
 
   Reason adjust_brightness(Number factor, const Torch& torch);
   Reason adjust_contrast(Number factor, const Torch& torch);
@@ -320,16 +388,23 @@ class Draft : public DraftState {
   void append_float(OpId id);
 
   // Cuts out the middle, with zeros around the image if it is too small.
-  Reason center_crop(int64_t height, int64_t width);
-  Reason pad(const Sides& sides, const Fill& fill, Padding by);
-  Reason resize(int64_t height, int64_t width, const Resample& by, const Torch& torch);
+  Reason center_crop(int64_t height, int64_t width) { return move(moves::CenterCrop{height, width}); }
+  Reason pad(const Sides& sides, const Fill& fill, Padding by) { return move(moves::Pad{sides, &fill, by}); }
+  Reason resize(int64_t height, int64_t width, const Resample& by, const Torch& torch) {
+    return move(moves::Resize{{height, width}, by, &torch});
+  }
   Reason resize(const Size& size, const Resample& by, const Torch& torch);
-  // Angles are in degrees, counter-clockwise.
   Reason rotate(double angle, const Resample& by, bool expand, std::optional<Vec2> center, const Fill& fill,
-                const Torch& torch);
+                const Torch& torch) {
+    return move(moves::Rotate{angle, by, expand, center, &fill, &torch});
+  }
   Reason affine(double angle, Vec2 translate, double scale, Vec2 shear, const Resample& by, std::optional<Vec2> center,
-                const Fill& fill, const Torch& torch);
-  Reason perspective(const Coefficients& coefficients, const Resample& by, const Fill& fill, const Torch& torch);
+                const Fill& fill, const Torch& torch) {
+    return move(moves::Affine{angle, translate, scale, shear, by, center, &fill, &torch});
+  }
+  Reason perspective(const Coefficients& coefficients, const Resample& by, const Fill& fill, const Torch& torch) {
+    return move(moves::Perspective{&coefficients, by, &fill, &torch});
+  }
   Reason gaussian_blur(const Kernel& kernel, const Torch& torch);
 
  private:
@@ -353,7 +428,25 @@ class Draft : public DraftState {
     if (pixel_ops() == 0) first = First::kOp;
   }
   Reason convert(bool to_floats, OpId id);
-  Reason flip(OpId id);
+  // Drafts one of the moves, and has it followed.
+  template <class HowT>
+  Reason move(const HowT& how) {
+    const PlaneSize before{shape.height, shape.width};
+    Follower* const follower = std::exchange(follower_, nullptr);
+    const Reason reason = drafted(how);
+    follower_ = follower;
+    if (follower == nullptr || reason != Reason::kNone) return reason;
+    const Reason left = follower->follow(how, before);
+    return left == Reason::kNone ? left : decline(left);
+  }
+  Reason drafted(const moves::Flip& how);
+  Reason drafted(const moves::Crop& how);
+  Reason drafted(const moves::CenterCrop& how);
+  Reason drafted(const moves::Pad& how) { return pad_any(how.sides, *how.fill, how.by, false); }
+  Reason drafted(const moves::Resize& how);
+  Reason drafted(const moves::Rotate& how);
+  Reason drafted(const moves::Affine& how);
+  Reason drafted(const moves::Perspective& how);
   Reason crop_tensor(int64_t top, int64_t left, int64_t height, int64_t width);
   Reason crop_any(int64_t top, int64_t left, int64_t height, int64_t width);
   // Appends an op that shows a colour outside the image. Where it `mixes` pixels, their colours are multiplied by alpha
@@ -383,6 +476,7 @@ class Draft : public DraftState {
   Reason adjust(OpId id, Number factor, const Torch* torch);
 
   Reason declined_ = Reason::kNone;
+  Follower* follower_ = nullptr;
   int stored_ = 0, erases_ = 0;
   std::vector<Op> ops_;
   std::vector<Grouped> grouped_;

@@ -50,7 +50,7 @@ class Drafter {
   void operator()(const steps::ToPureTensor&) { draft_.to_pure_tensor(); }
   void operator()(const steps::ToPilImage&) { draft_.to_pil(std::nullopt); }
   void operator()(const steps::ConvertImageDtype& step) {
-    if (step.of_places && !draft_.places.empty()) return decline();
+    if (step.of_places && !draft_.places().empty()) return decline();
     if (draft_.source.v2) {
       draft_.to_dtype(step.to_floats);
     } else {
@@ -272,7 +272,7 @@ class Drafter {
   }
 
   void operator()(const steps::RandomOps& step) {
-    if (!draft_.places.empty()) return decline();  // an error
+    if (!draft_.places().empty()) return decline();  // an error
     for (int64_t k = 0; k < step.count && !draft_.declined(); ++k) {
       const steps::PolicyOp& op = one_of(step.ops);
       const double magnitude = op.magnitudes.size() > 1 ? one_of(op.magnitudes) : strength(op);
@@ -282,7 +282,7 @@ class Drafter {
   }
 
   void operator()(const steps::RandomPolicy& step) {
-    if (!draft_.places.empty()) return decline();  // an error
+    if (!draft_.places().empty()) return decline();  // an error
     const auto& policy = one_of(step.policies);
     const bool v2 = draft_.source.v2;
     // v1 draws for both before the first is done.

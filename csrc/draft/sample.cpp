@@ -1,6 +1,5 @@
 #include "draft/sample.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace fastaug {
@@ -20,91 +19,89 @@ std::optional<ProjectiveMap> inverse(const Coefficients& map) {
 // Python's round(number / 2.0).
 int64_t half(int64_t number) { return static_cast<int64_t>(std::nearbyint(static_cast<double>(number) / 2.0)); }
 
+// Moves boxes or points by any of the moves of an image.
+template <class PlacesT>
+class Mover {
+ public:
+  Mover(PlacesT& all, bool clamping, Canvas after) : all_(all), clamping_(clamping), after_(after) {}
+
+  Reason operator()(const moves::Flip& how) {
+    how.vertical ? all_.vflip() : all_.hflip();
+    return Reason::kNone;
+  }
+
+  Reason operator()(const moves::Crop& how) {
+    all_.crop(how.top, how.left, after_, clamping_);
+    return Reason::kNone;
+  }
+
+  Reason operator()(const moves::CenterCrop& how) {
+    const auto [height, width] = all_.canvas();
+    return (*this)(moves::Crop{half(height - how.height), half(width - how.width), how.height, how.width});
+  }
+
+  Reason operator()(const moves::Pad& how) {
+    if (how.by) return Reason::kNumber;  // an error
+    const auto [left, top, right, bottom] = how.sides;
+    all_.pad(left, top, right, bottom, clamping_);
+    return Reason::kNone;
+  }
+
+  Reason operator()(const moves::Resize&) {
+    all_.resize(after_);
+    return Reason::kNone;
+  }
+
+  Reason operator()(const moves::Rotate& how) {
+    const auto [forth, back] = v2_affine(how.center.value_or(middle()), -how.angle, {}, 1.0, {});
+    const AffineMap here = std::to_array(back.numbers);
+    return map(forth, how.expand ? &here : nullptr);
+  }
+
+  Reason operator()(const moves::Affine& how) {
+    const Vec2 center = how.center.value_or(middle());
+    return map(v2_affine(center, how.angle, how.translate, how.scale, how.shear).forth, nullptr);
+  }
+
+  Reason operator()(const moves::Perspective& how) {
+    const auto map = inverse(*how.coefficients);
+    if (!map || all_.count() == 0) return Reason::kNumber;  // an error
+    all_.perspective(*map, clamping_);
+    return Reason::kNone;
+  }
+
+ private:
+  Reason map(const AffineMatrix& forth, const AffineMap* back) {
+    // Without numbers they stay as they are, and their canvas, too.
+    if (all_.count() == 0) return Reason::kShape;
+    all_.affine(std::to_array(forth.numbers), back, clamping_);
+    return all_.canvas() == after_ ? Reason::kNone : Reason::kShape;
+  }
+
+  Vec2 middle() const {
+    const auto [height, width] = all_.canvas();
+    return {static_cast<double>(width) * 0.5, static_cast<double>(height) * 0.5};
+  }
+
+  PlacesT& all_;
+  bool clamping_;
+  Canvas after_;
+};
+
 }  // namespace
 
-template <class Move>
-Reason SampleDraft::follow(Reason reason, const Move& move) {
-  if (reason != Reason::kNone) return reason;
-  for (MovingPlaces& one : places) {
-    std::visit([&](auto& all) { move(all, one.clamping); }, one.numbers);
-    one.touched = one.moved = true;
-  }
-  return reason;
-}
-
-bool SampleDraft::has_empty() const {
-  return std::ranges::any_of(places, [](const MovingPlaces& one) {
-    return std::visit([](const auto& all) { return all.count() == 0; }, one.numbers);
-  });
-}
-
-Reason SampleDraft::hflip() {
-  return follow(Draft::hflip(), [](auto& all, bool) { all.hflip(); });
-}
-
-Reason SampleDraft::vflip() {
-  return follow(Draft::vflip(), [](auto& all, bool) { all.vflip(); });
-}
-
-Reason SampleDraft::crop(int64_t top, int64_t left, int64_t height, int64_t width) {
-  const Canvas size{height, width};
-  return follow(Draft::crop(top, left, height, width),
-                [=](auto& all, bool clamping) { all.crop(top, left, size, clamping); });
-}
-
-Reason SampleDraft::center_crop(int64_t height, int64_t width) {
-  const int64_t top = half(shape.height - height), left = half(shape.width - width);
-  const Canvas size{height, width};
-  return follow(Draft::center_crop(height, width),
-                [=](auto& all, bool clamping) { all.crop(top, left, size, clamping); });
-}
-
-Reason SampleDraft::pad(const Sides& sides, const Fill& fill, Padding by) {
-  if (by && !places.empty()) return decline(Reason::kNumber);  // an error
-  return follow(Draft::pad(sides, fill, by),
-                [=](auto& all, bool clamping) { all.pad(sides.left, sides.top, sides.right, sides.bottom, clamping); });
-}
-
-Reason SampleDraft::resize(const Size& size, const Resample& by, const Torch& torch) {
-  const Canvas before{shape.height, shape.width};
-  const Reason reason = Draft::resize(size, by, torch);
+Reason SampleDraft::follow(const Move& move, PlaneSize before) {
   const Canvas after{shape.height, shape.width};
-  if (before != after) return follow(reason, [=](auto& all, bool) { all.resize(after); });
-  for (MovingPlaces& one : places) one.touched = true;
-  return reason;
-}
-
-Reason SampleDraft::rotate(double angle, const Resample& by, bool expand, std::optional<Vec2> center, const Fill& fill,
-                           const Torch& torch) {
-  if (has_empty()) return decline(Reason::kShape);
-  const auto [forth, back] = v2_affine(center.value_or(middle()), -angle, {}, 1.0, {});
-  const AffineMap there = std::to_array(forth.numbers), here = std::to_array(back.numbers);
-  return follow(Draft::rotate(angle, by, expand, center, fill, torch), [&](auto& all, bool clamping) {
-    all.affine(there, expand ? &here : nullptr, clamping);
-    if (all.canvas() != Canvas{shape.height, shape.width}) decline(Reason::kShape);
-  });
-}
-
-Reason SampleDraft::affine(double angle, Vec2 translate, double scale, Vec2 shear, const Resample& by,
-                           std::optional<Vec2> center, const Fill& fill, const Torch& torch) {
-  if (has_empty()) return decline(Reason::kShape);
-  const AffineMap there =
-      std::to_array(v2_affine(center.value_or(middle()), angle, translate, scale, shear).forth.numbers);
-  return follow(Draft::affine(angle, translate, scale, shear, by, center, fill, torch),
-                [&](auto& all, bool clamping) { all.affine(there, nullptr, clamping); });
-}
-
-Reason SampleDraft::perspective(const Coefficients& coefficients, const Resample& by, const Fill& fill,
-                                const Torch& torch) {
-  const auto map = inverse(coefficients);
-  if (!places.empty() && (!map || has_empty())) return decline(Reason::kNumber);  // an error
-  return follow(Draft::perspective(coefficients, by, fill, torch),
-                [&](auto& all, bool clamping) { all.perspective(*map, clamping); });
-}
-
-Reason SampleDraft::erase(int top, int left, int height, int width, const double* values, int count) {
-  if (!places.empty()) return decline(Reason::kNumber);  // a warning
-  return Draft::erase(top, left, height, width, values, count);
+  const bool stays = std::holds_alternative<moves::Resize>(move) && after == Canvas{before.height, before.width};
+  for (MovingPlaces& one : places_) {
+    one.touched = true;
+    if (stays) continue;
+    one.moved = true;
+    const Reason reason =
+        std::visit([&](auto& all, const auto& how) { return Mover(all, one.clamping, after)(how); }, one.numbers, move);
+    if (reason != Reason::kNone) return reason;
+  }
+  return Reason::kNone;
 }
 
 }  // namespace fastaug
