@@ -65,7 +65,7 @@ class Recipe {
         v2_(settings["v2"].cast<bool>()),
         handed_(settings["handed"].cast<bool>()) {
     const py::tuple leaves = settings["leaves"];
-    leaves_ = {leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], leaves[5], leaves[6], leaves[7]};
+    leaves_ = {leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], leaves[5], leaves[6], leaves[7], leaves[8]};
     const py::object dtype = settings["dtype"];
     if (!dtype.is_none()) format_.dtype = static_cast<DType>(dtype.cast<int>());
     format_.channels_last = settings["channels_last"].cast<bool>();
@@ -216,7 +216,7 @@ class Recipe {
 
   py::object done(const Drafted& drafted) const {
     const py::object image = drafted.draft.is_pil() ? done_as_pil(drafted) : done_as_tensor(drafted);
-    const py::object result = drafted.sample ? drafted.sample->with(image, drafted.draft) : image;
+    const py::object result = drafted.sample ? drafted.sample->with(image, drafted.draft, rewrites_) : image;
     return rest_.is_none() ? result : rest_(result);
   }
 

@@ -61,6 +61,7 @@ struct Outline {
   bool wide_pixels = false;   // the pixels are
   bool subclass = false;      // a tensor is of a class derived from torch's
   bool transparent = false;   // a PIL image has a transparent colour
+  bool bools = false;         // of a mask
 
   // Of the call.
   bool pillow = false;  // uint8 tensors are computed by Pillow's rules
@@ -124,6 +125,8 @@ struct Fill {
   bool is_integer = false;  // one int of Python's
   bool is_plain = true;     // ints and floats of Python's, not NumPy's
   bool is_readable = true;  // numbers
+  // Those of PIL images, plain tensors, tagged ones and masks, where they differ.
+  std::vector<Fill> kinds{};
 
   // As Pillow reads it: truncated, and clipped to a byte. Nothing where Pillow reads it in other ways, or refuses it.
   std::optional<Colour> bytes(int channels) const;
@@ -163,6 +166,7 @@ struct Resample {
   bool exact = false;     // a filter 0 is "nearest-exact"
   bool antialias = true;  // of resizes of tensors
   bool warns = false;     // torchvision warns of what is said of antialiasing, but for tensors
+  bool cropped = false;   // after a crop in one op with it, for which masks are never "nearest-exact"
 };
 
 // What geometry does to an image, and to all that follows it.
@@ -407,6 +411,19 @@ class Draft : public DraftState {
   }
   Reason gaussian_blur(const Kernel& kernel, const Torch& torch);
 
+ protected:
+  // Drafts one of the moves, and has it followed.
+  template <class HowT>
+  Reason move(const HowT& how) {
+    const PlaneSize before{shape.height, shape.width};
+    Follower* const follower = std::exchange(follower_, nullptr);
+    const Reason reason = drafted(how);
+    follower_ = follower;
+    if (follower == nullptr || reason != Reason::kNone) return reason;
+    const Reason left = follower->follow(how, before);
+    return left == Reason::kNone ? left : decline(left);
+  }
+
  private:
   // Ops that a method appends, and those of most programs.
   static constexpr int kMostAtOnce = 4;
@@ -428,25 +445,17 @@ class Draft : public DraftState {
     if (pixel_ops() == 0) first = First::kOp;
   }
   Reason convert(bool to_floats, OpId id);
-  // Drafts one of the moves, and has it followed.
-  template <class HowT>
-  Reason move(const HowT& how) {
-    const PlaneSize before{shape.height, shape.width};
-    Follower* const follower = std::exchange(follower_, nullptr);
-    const Reason reason = drafted(how);
-    follower_ = follower;
-    if (follower == nullptr || reason != Reason::kNone) return reason;
-    const Reason left = follower->follow(how, before);
-    return left == Reason::kNone ? left : decline(left);
-  }
   Reason drafted(const moves::Flip& how);
   Reason drafted(const moves::Crop& how);
   Reason drafted(const moves::CenterCrop& how);
-  Reason drafted(const moves::Pad& how) { return pad_any(how.sides, *how.fill, how.by, false); }
+  Reason drafted(const moves::Pad& how) { return pad_any(how.sides, own(*how.fill), how.by, false); }
   Reason drafted(const moves::Resize& how);
   Reason drafted(const moves::Rotate& how);
   Reason drafted(const moves::Affine& how);
   Reason drafted(const moves::Perspective& how);
+  const Fill& own(const Fill& fill) const {
+    return fill.kinds.empty() ? fill : fill.kinds[is_pil() ? 0 : tagged ? 2 : 1];
+  }
   Reason crop_tensor(int64_t top, int64_t left, int64_t height, int64_t width);
   Reason crop_any(int64_t top, int64_t left, int64_t height, int64_t width);
   // Appends an op that shows a colour outside the image. Where it `mixes` pixels, their colours are multiplied by alpha

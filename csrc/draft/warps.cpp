@@ -110,7 +110,7 @@ Reason Draft::drafted(const moves::Rotate& how) {
   if (!native) return decline(Reason::kSamples);
   if (!is_sampled()) return decline(Reason::kShape);
   if (!std::isfinite(angle)) return decline(Reason::kNumber);
-  if (!by_torch()) return rotate_as_pillow(angle, by, expand, center, *fill, *torch);
+  if (!by_torch()) return rotate_as_pillow(angle, by, expand, center, own(*fill), *torch);
   const PlaneSize image{shape.height, shape.width};
   if (source.v2) {
     angle = python_modulo(angle, 360.0);
@@ -124,7 +124,7 @@ Reason Draft::drafted(const moves::Rotate& how) {
   if (!map.finite()) return decline(Reason::kNumber);
   const PlaneSize size = expand ? size_around(map, source.v2, *torch) : image;
   if (!is_side(size.height) || !is_side(size.width)) return decline(Reason::kNumber);
-  return warp_as_torch(warp(OpId::TORCH_AFFINE, size, map.numbers), by, *fill, *torch);
+  return warp_as_torch(warp(OpId::TORCH_AFFINE, size, map.numbers), by, own(*fill), *torch);
 }
 
 PlaneSize Draft::size_around(const AffineMatrix& map, bool v2, const Torch& torch) const {
@@ -167,7 +167,7 @@ Reason Draft::rotate_as_pillow(double angle, const Resample& by, bool expand, st
 
 Reason Draft::drafted(const moves::Affine& how) {
   const auto& [angle, translate, scale, shear, by, center, painted, library] = how;
-  const Fill& fill = *painted;
+  const Fill& fill = own(*painted);
   const Torch& torch = *library;
   if (!native) return decline(Reason::kSamples);
   if (!is_sampled()) return decline(Reason::kShape);
@@ -210,8 +210,8 @@ Reason Draft::drafted(const moves::Perspective& how) {
   if (!is_sampled()) return decline(Reason::kShape);
   const PlaneSize image{shape.height, shape.width};
   const Op warped = warp(by_torch() ? OpId::TORCH_PERSPECTIVE : OpId::PERSPECTIVE, image, *how.coefficients);
-  return by_torch() ? warp_as_torch(warped, how.by, *how.fill, *how.torch)
-                    : warp_as_pillow(warped, how.by, *how.fill, *how.torch);
+  return by_torch() ? warp_as_torch(warped, how.by, own(*how.fill), *how.torch)
+                    : warp_as_pillow(warped, how.by, own(*how.fill), *how.torch);
 }
 
 Reason Draft::gaussian_blur(const Kernel& kernel, const Torch& torch) {

@@ -9,25 +9,24 @@ namespace {
 const AsCore kTorch;
 const Fill kBlack{};
 
-// Of an image of 30 rows and 40 columns, with a point at (x, y) of (4, 6).
+Outline outline(Container container, int channels) {
+  Outline given{container, {30, 40, channels}, container == Container::kPil ? Mode::kRgb : Mode::kNone};
+  given.v2 = true;
+  return given;
+}
+
+// With a point at (x, y) of (4, 6).
 class Pointed : public SampleDraft {
  public:
-  Pointed() : SampleDraft(pillows()) {
+  Pointed() : SampleDraft(outline(Container::kPil, 3)) {
     static constexpr float kPlace[] = {4, 6};
     join({Points({kPlace, CoordinateType::kFloat32, 1, 2, 1}, {30, 40})});
   }
 
   std::array<float, 2> place() const {
     std::array<float, 2> xy{};
-    std::get<Points>(places()[0].numbers).write(xy.data());
+    std::get<Points>(following()[0].leaf).write(xy.data());
     return xy;
-  }
-
- private:
-  static Outline pillows() {
-    Outline outline{Container::kPil, {30, 40, 3}, Mode::kRgb};
-    outline.v2 = true;
-    return outline;
   }
 };
 
@@ -36,8 +35,8 @@ TEST_CASE("places follow each move of an image once") {
     Pointed draft;
     REQUIRE(move(draft) == Reason::kNone);
     REQUIRE_FALSE(draft.declined());
-    CHECK(draft.places()[0].moved);
-    CHECK(std::get<Points>(draft.places()[0].numbers).canvas() == Canvas{draft.height(), draft.width()});
+    CHECK(draft.following()[0].moved);
+    CHECK(std::get<Points>(draft.following()[0].leaf).canvas() == Canvas{draft.height(), draft.width()});
     return draft.place();
   };
   using Place = std::array<float, 2>;
@@ -57,13 +56,6 @@ TEST_CASE("places follow each move of an image once") {
         doctest::Approx(36));
 }
 
-TEST_CASE("a resize to the same size makes another object of the same numbers") {
-  Pointed draft;
-  draft.resize(30, 40, {2}, kTorch);
-  CHECK(draft.places()[0].touched);
-  CHECK_FALSE(draft.places()[0].moved);
-}
-
 TEST_CASE("what nothing follows is declined where something should") {
   const auto declined = [](auto step) {
     Pointed draft;
@@ -75,9 +67,27 @@ TEST_CASE("what nothing follows is declined where something should") {
   CHECK(declined([](Draft& draft) { draft.transpose(); }));
   CHECK(declined([](Draft& draft) { draft.pad({1, 1, 1, 1}, kBlack, PadMode::kEdge); }));
   CHECK_FALSE(declined([](Draft& draft) { draft.append(OpId::INVERT); }));
-  SampleDraft alone(Outline{Container::kPil, {30, 40, 3}, Mode::kRgb});
-  alone.append(OpId::HFLIP);
-  CHECK_FALSE(alone.declined());
+}
+
+TEST_CASE("masks take the nearest pixels, and the fill of their kind") {
+  SampleDraft image(outline(Container::kPil, 3));
+  image.join({std::make_unique<MaskDraft>(outline(Container::kTensor, 6))});
+  const MaskDraft& mask = *std::get<std::unique_ptr<MaskDraft>>(image.following()[0].leaf);
+  // To the same size: another object of the same samples.
+  image.resize(30, 40, {2}, kTorch);
+  CHECK(image.following()[0].touched);
+  CHECK_FALSE(image.following()[0].moved);
+  Fill fill;
+  for (const double value : {1, 2, 3, 255}) fill.kinds.push_back({{value}, false, true});
+  image.resize(10, 20, {2}, kTorch);
+  image.pad({1, 1, 1, 1}, fill, std::nullopt);
+  image.cast_masks("int64");
+  REQUIRE_FALSE(image.declined());
+  CHECK(image.program()[0].id == OpId::RESIZE);
+  CHECK(mask.program()[0].id == OpId::NEAREST);
+  CHECK(image.program()[1].fill[0] == 1);
+  CHECK(mask.program_of(1)[1].fill[1] == 255);
+  CHECK(image.hflip() != Reason::kNone);
 }
 
 }  // namespace
