@@ -27,7 +27,7 @@ py::object call(py::handle object, const py::object& name) {
 // Attributes of images, looked up once.
 struct Known {
   py::object image, array, mapped, tensor;  // types
-  py::object uint8, strided;
+  py::object uint8, truth, strided;
   // Names.
   py::object im, mode, size, info, transparency, dtype, layout, is_cpu, shape, is_contiguous, data_ptr, as_subclass;
   py::object recording, level, empty, cpu, keywords;
@@ -41,6 +41,7 @@ struct Known {
     mapped = numpy.attr("memmap");
     tensor = torch.attr("Tensor");
     uint8 = torch.attr("uint8");
+    truth = torch.attr("bool");
     strided = torch.attr("strided");
     const std::pair<py::object*, const char*> names[] = {{&im, "im"},
                                                          {&mode, "mode"},
@@ -119,21 +120,25 @@ std::optional<Incoming> as_pil(py::handle image, const Known& known) {
   }
 }
 
-std::optional<Outline> outline_of_tensor(py::handle image, const Known& known) {
-  if (!get(image, known.dtype).is(known.uint8) || !get(image, known.layout).is(known.strided) ||
+std::optional<Outline> outline_of_tensor(py::handle image, const Known& known, bool is_mask = false) {
+  const py::object dtype = get(image, known.dtype);
+  const bool bools = is_mask && dtype.is(known.truth);
+  if (!(bools || dtype.is(known.uint8)) || !get(image, known.layout).is(known.strided) ||
       get(image, known.is_cpu).ptr() != Py_True || is_transforming()) {
     return std::nullopt;
   }
   const py::object sides = get(image, known.shape);
-  if (!PyTuple_Check(sides.ptr()) || PyTuple_GET_SIZE(sides.ptr()) != 3) return std::nullopt;
-  int64_t side[3];
-  for (Py_ssize_t k = 0; k < 3; ++k) side[k] = PyLong_AsLongLong(PyTuple_GET_ITEM(sides.ptr(), k));
+  const Py_ssize_t rank = PyTuple_Check(sides.ptr()) ? PyTuple_GET_SIZE(sides.ptr()) : 0;
+  if (rank != 3 && !(is_mask && rank == 2)) return std::nullopt;
+  int64_t side[3] = {1};
+  for (Py_ssize_t k = 0; k < rank; ++k) side[3 - rank + k] = PyLong_AsLongLong(PyTuple_GET_ITEM(sides.ptr(), k));
   const auto [channels, height, width] = side;
   if (channels <= 0 || channels > INT_MAX || !is_few(height, width)) return std::nullopt;
   if (call(image, known.is_contiguous).ptr() != Py_True) return std::nullopt;
   Outline outline;
   outline.container = Container::kTensor;
   outline.shape = {static_cast<int>(height), static_cast<int>(width), static_cast<int>(channels)};
+  outline.bools = bools;
   return outline;
 }
 
@@ -156,6 +161,8 @@ std::optional<Outline> as_outline(py::handle image) {
   if (type == known.tensor.ptr()) return outline_of_tensor(image, known);
   return std::nullopt;
 }
+
+std::optional<Outline> outline_of_mask(py::handle tensor) { return outline_of_tensor(tensor, Known::known(), true); }
 
 std::optional<Outline> outline_of_pil(py::handle mode, py::handle size) {
   const char* const text = PyUnicode_AsUTF8(mode.ptr());

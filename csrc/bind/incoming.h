@@ -28,6 +28,9 @@ std::optional<Incoming> as_incoming(pybind11::handle image, pybind11::handle tag
 // of a contiguous tensor of exactly torch's with channels, on the CPU, of uint8. Nothing of any other.
 std::optional<Outline> as_outline(pybind11::handle image);
 
+// That of a plain tensor that is a mask: the same, but of uint8 or bool, and of any number of planes or a plane alone.
+std::optional<Outline> outline_of_mask(pybind11::handle tensor);
+
 // The outline of a PIL image of a mode and a size, both Python's. Nothing where the core does not read the mode.
 std::optional<Outline> outline_of_pil(pybind11::handle mode, pybind11::handle size);
 

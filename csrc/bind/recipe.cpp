@@ -40,7 +40,7 @@ Recipe::Recipe(const py::tuple& described, const py::tuple& watched, py::object 
       v2_(settings["v2"].cast<bool>()),
       handed_(settings["handed"].cast<bool>()) {
   const py::tuple leaves = settings["leaves"];
-  leaves_ = {leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], leaves[5], leaves[6], leaves[7]};
+  leaves_ = {leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], leaves[5], leaves[6], leaves[7], leaves[8]};
   const py::object dtype = settings["dtype"];
   if (!dtype.is_none()) format_.dtype = static_cast<DType>(dtype.cast<int>());
   format_.channels_last = settings["channels_last"].cast<bool>();
@@ -239,7 +239,7 @@ py::object Recipe::delivered(const Drafted& drafted, const Output& output) const
   } else if (draft.tagged) {
     image = as_class(image, leaves_.image);
   }
-  return drafted.sample ? drafted.sample->with(image, drafted.draft) : image;
+  return drafted.sample ? drafted.sample->with(image, drafted.draft, rewrites_) : image;
 }
 
 Job job_of(const Drafted& drafted, const Source& source, const Target& target) {

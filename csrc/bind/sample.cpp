@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include "bind/errors.h"
 #include "bind/incoming.h"
+#include "bind/without_gil.h"
+#include "execute/execute.h"
 
 namespace py = pybind11;
 
@@ -42,6 +45,47 @@ std::optional<CoordinateRows> rows_of(const py::object& tensor, int64_t columns)
   const int64_t count = std::accumulate(shape.begin(), shape.end() - 1, int64_t{1}, std::multiplies());
   return CoordinateRows{address_of(tensor), type->second, count, shape.size() == 2 ? stride[0] : columns,
                         stride.back()};
+}
+
+// Planes are the channels of images of at most as many as the core reads at once.
+void run(const MaskDraft& mask, const uint8_t* from, uint8_t* to, uint32_t rewrites) {
+  const auto [height, width, channels] = mask.source.shape;
+  const ptrdiff_t plane = ptrdiff_t{height} * width, result = ptrdiff_t{mask.height()} * mask.width();
+  for (int group = 0; group < (channels + kMaxChannels - 1) / kMaxChannels; ++group) {
+    const int first = group * kMaxChannels, count = std::min(kMaxChannels, channels - first);
+    const View view{from + first * plane, height, width, count, width, 1, plane};
+    Target target{to + first * result, DType::kUint8, mask.height(), mask.width(), count};
+    target.row_stride = mask.width();
+    target.pixel_stride = 1;
+    target.channel_stride = result;
+    const std::vector<Op> ops = mask.program_of(group);
+    execute({ops, {view}, target}, {nullptr, rewrites});
+  }
+}
+
+// The result of a mask: a view of the plain one where torchvision's is one.
+py::object made(const MaskDraft& mask, const py::object& plain, uint32_t rewrites) {
+  const Ending ending = mask.ending();
+  if (ending == Ending::kUntouched) return mask.copied ? plain.attr("clone")() : plain;
+  if (ending == Ending::kLibrary && !mask.copied) {
+    const Op op = mask.program()[0];
+    if (op.id == OpId::ROT90) return plain.attr("rot90")(op.flags, py::make_tuple(-2, -1));
+    const bool crops = mask.first == First::kCrop;
+    const auto [top, left, height, width] = crops ? mask.view : Box{op.i[0], op.i[1], op.i[2], op.i[3]};
+    const auto [rows, columns, planes] = mask.source.shape;
+    if (op.id == OpId::WINDOW && top >= 0 && left >= 0 && top + height <= rows && left + width <= columns) {
+      const py::object part = plain.attr("narrow")(-2, top, height).attr("narrow")(-1, left, width);
+      return crops ? part : part.attr("clone")();
+    }
+  }
+  py::list sides(plain.attr("shape"));
+  sides[sides.size() - 2] = mask.height();
+  sides[sides.size() - 1] = mask.width();
+  const py::object result = plain.attr("new_empty")(sides);
+  const auto* const from = static_cast<const uint8_t*>(address_of(plain));
+  auto* const to = static_cast<uint8_t*>(address_of(result));
+  without_gil([&] { run(mask, from, to, rewrites); });
+  return result;
 }
 
 }  // namespace
@@ -90,8 +134,8 @@ bool Sample::visit(Slot slot, const LeafTypes& types, int depth) {
   } else if (type.is(types.tensor)) {
     // The first one is the image, where there is no other.
     if (++tensors_ == 1 && images_ == 0) image_ = std::move(slot);
-  } else if (type.is(types.boxes) || type.is(types.points)) {
-    places_.push_back({std::move(slot)});
+  } else if (type.is(types.boxes) || type.is(types.points) || type.is(types.mask)) {
+    following_.push_back({std::move(slot)});
   } else {
     return std::ranges::none_of(types.others, [&](py::handle base) {
       return PyType_IsSubtype(Py_TYPE(leaf), reinterpret_cast<PyTypeObject*>(base.ptr())) != 0;
@@ -102,9 +146,22 @@ bool Sample::visit(Slot slot, const LeafTypes& types, int depth) {
 
 bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
   draft.later = later_;
-  if (!places_.empty() && is_transforming()) return false;
-  for (Places& one : places_) {
+  if (!following_.empty() && is_transforming()) return false;
+  for (Follows& one : following_) {
     const py::object& leaf = one.slot.leaf;
+    if (py::type::handle_of(leaf).is(types.mask)) {
+      one.plain = as_class(leaf, types.tensor);
+      auto outline = outline_of_mask(one.plain);
+      // torch says how the planes of a single pixel lie.
+      if (!outline || outline->shape.height != draft.height() || outline->shape.width != draft.width() ||
+          draft.height() * draft.width() == 1) {
+        return false;
+      }
+      outline->v2 = true;
+      outline->pillow = draft.source.pillow;
+      draft.join({std::make_unique<MaskDraft>(*outline)});
+      continue;
+    }
     const py::dict attributes = leaf.attr("__dict__");
     const bool are_boxes = py::type::handle_of(leaf).is(types.boxes);
     one.plain = as_class(leaf, types.tensor);
@@ -113,7 +170,7 @@ bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
       return false;
     const Canvas size{draft.height(), draft.width()};
     if (!are_boxes) {
-      draft.places.push_back({Points(*rows, size)});
+      draft.join({Points(*rows, size)});
       continue;
     }
     const py::object format = attributes["format"], mode = attributes["clamping_mode"];
@@ -123,7 +180,7 @@ bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
     if (found == types.formats.end() || (name != "soft" && name != "hard")) return false;
     one.attributes["format"] = format;
     one.attributes["clamping_mode"] = mode;
-    draft.places.push_back({Boxes(*rows, static_cast<BoxFormat>(found - types.formats.begin()), size), clamping});
+    draft.join({Boxes(*rows, static_cast<BoxFormat>(found - types.formats.begin()), size), clamping});
   }
   return true;
 }
@@ -137,19 +194,28 @@ void Sample::Slot::put(const py::object& result) const {
   Py_DECREF(std::exchange(item, Py_NewRef(result.ptr())));
 }
 
-py::object Sample::with(const py::object& image, const SampleDraft& draft) const {
+py::object Sample::with(const py::object& image, const SampleDraft& draft, uint32_t rewrites) const {
   image_.put(image);
-  for (size_t k = 0; k < places_.size(); ++k) {
-    const MovingPlaces& moving = draft.places[k];
-    const auto& [slot, plain, attributes] = places_[k];
-    if (!moving.touched && !draft.pure) continue;
+  for (size_t k = 0; k < following_.size(); ++k) {
+    const Following& follower = draft.following()[k];
+    const auto& [slot, plain, attributes] = following_[k];
+    if (!follower.touched && !draft.pure) continue;
+    const auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&follower.leaf);
     py::object result = plain;
-    if (moving.moved) {
+    if (mask != nullptr) {
+      result = made(**mask, plain, rewrites);
+      const std::string& dtype = (*mask)->dtype;
+      if (!dtype.empty()) result = result.attr("to")(py::module_::import("torch").attr(dtype.c_str()));
+    } else if (follower.moved) {
       result = plain.attr("new_empty")(plain.attr("shape"));
-      std::visit([to = address_of(result)](const auto& all) { all.write(to); }, moving.numbers);
+      std::visit(
+          [to = address_of(result)](const auto& all) {
+            if constexpr (requires { all.write(to); }) all.write(to);
+          },
+          follower.leaf);
     }
-    if (!draft.pure) {
-      result = as_class(result, py::type::handle_of(slot.leaf));
+    if (!draft.pure) result = as_class(result, py::type::handle_of(slot.leaf));
+    if (!draft.pure && mask == nullptr) {
       const py::dict own = result.attr("__dict__");
       for (const auto& [name, value] : attributes) own[name] = value;
       own["canvas_size"] = py::make_tuple(draft.height(), draft.width());

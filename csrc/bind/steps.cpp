@@ -76,6 +76,11 @@ Vec2 point_of(const py::object& value) {
 }
 
 Fill fill_of(const py::object& value) {
+  if (py::isinstance<py::dict>(value)) {
+    Fill fill;
+    for (const auto& [kind, one] : value.cast<py::dict>()) fill.kinds.push_back(fill_of(one.cast<py::object>()));
+    return fill;
+  }
   Fill fill = as_fill(value.ptr());
   if (!fill.is_plain) refuse();
   return fill;
@@ -178,6 +183,12 @@ const std::unordered_map<std::string, Read>& readers() {
          const bool to_floats = told.as<bool>();
          return steps::ConvertImageDtype{to_floats, told.as<bool>()};
        }},
+      {"ToDtype",
+       [](Told& told) -> steps::Step {
+         const bool to_floats = told.as<bool>(), of_places = told.as<bool>();
+         const bool plain = told.as<bool>(), tagged = told.as<bool>();
+         return steps::ToDtype{{to_floats, of_places}, plain, tagged, told.as<std::string>()};
+       }},
       {"Normalize",
        [](Told& told) -> steps::Step {
          steps::Normalize step;
@@ -206,7 +217,8 @@ const std::unordered_map<std::string, Read>& readers() {
       {"RandomResizedCrop",
        [](Told& told) -> steps::Step {
          const Size size = size_of(told.next());
-         const Resample by = resample_of(told.next());
+         Resample by = resample_of(told.next());
+         by.cropped = true;
          const Range scale = areas_of(told.next());
          const Range log_ratio = logarithms_of(told.next());
          const auto least = told.as<double>();
@@ -217,6 +229,11 @@ const std::unordered_map<std::string, Read>& readers() {
          const Vec2 target = point_of(told.next());
          const Vec2 factors = point_of(told.next());
          return steps::ScaleJitter{target, factors, resample_of(told.next())};
+       }},
+      {"RandomResize",
+       [](Told& told) -> steps::Step {
+         const int64_t least = side_of(told.next()), end = side_of(told.next());
+         return steps::RandomResize{{least, end}, resample_of(told.next())};
        }},
       {"RandomShortestSize",
        [](Told& told) -> steps::Step {

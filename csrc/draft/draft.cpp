@@ -67,6 +67,8 @@ void Draft::insert(int at, const Op& op, std::vector<Op> others) {
     decline(Reason::kFull);
     return;
   }
+  // Would leave behind what follows.
+  if (follower_ != nullptr && kind_of(op.id) == OpKind::kGeometry) decline(Reason::kNumber);
   ops_.insert(ops_.begin() + at, op);
   for (Grouped& grouped : grouped_) grouped.number += grouped.number >= at ? 1 : 0;
   if (!others.empty()) grouped_.push_back({at, std::move(others)});

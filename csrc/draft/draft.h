@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "draft/matrices.h"
@@ -63,6 +64,7 @@ struct Outline {
   bool wide_pixels = false;   // the pixels are
   bool subclass = false;      // a tensor is of a class derived from torch's
   bool transparent = false;   // a PIL image has a transparent colour
+  bool bools = false;         // of a mask
 
   // Of the call.
   bool pillow = false;  // uint8 tensors are computed by Pillow's rules
@@ -126,6 +128,8 @@ struct Fill {
   bool is_integer = false;  // one int of Python's
   bool is_plain = true;     // ints and floats of Python's, not NumPy's
   bool is_readable = true;  // numbers
+  // Those of PIL images, plain tensors, tagged ones and masks, where they differ.
+  std::vector<Fill> kinds{};
 
   // As Pillow reads it: truncated, and clipped to a byte. Nothing where Pillow reads it in other ways, or refuses it.
   std::optional<Colour> bytes(int channels) const;
@@ -165,6 +169,71 @@ struct Resample {
   bool exact = false;     // a filter 0 is "nearest-exact"
   bool antialias = true;  // of resizes of tensors
   bool warns = false;     // torchvision warns of what is said of antialiasing, but for tensors
+  bool cropped = false;   // after a crop in one op with it, for which masks are never "nearest-exact"
+};
+
+// What geometry does to an image, and to all that follows it.
+namespace moves {
+
+struct Flip {
+  bool vertical;
+};
+// With zeros where it reaches beyond the image.
+struct Crop {
+  int64_t top, left, height, width;
+};
+struct CenterCrop {
+  int64_t height, width;
+};
+struct Pad {
+  Sides sides;
+  const Fill* fill;
+  Padding by;
+};
+struct Resize {
+  PlaneSize size;
+  Resample by;
+  const Torch* torch;
+};
+// Angles are in degrees, counter-clockwise.
+struct Rotate {
+  double angle;
+  Resample by;
+  bool expand;
+  std::optional<Vec2> center;
+  const Fill* fill;
+  const Torch* torch;
+};
+struct Affine {
+  double angle;
+  Vec2 translate;
+  double scale;
+  Vec2 shear;
+  Resample by;
+  std::optional<Vec2> center;
+  const Fill* fill;
+  const Torch* torch;
+};
+struct Perspective {
+  const Coefficients* coefficients;
+  Resample by;
+  const Fill* fill;
+  const Torch* torch;
+};
+
+}  // namespace moves
+
+using Move = std::variant<moves::Flip, moves::Crop, moves::CenterCrop, moves::Pad, moves::Resize, moves::Rotate,
+                          moves::Affine, moves::Perspective>;
+
+// What has to move as an image does.
+class Follower {
+ public:
+  // Does what an image of the size `before` has done, or returns the reason why it cannot.
+  virtual Reason follow(const Move& move, PlaneSize before) = 0;
+
+ protected:
+  ~Follower() = default;
 };
 
 // An op whose operands are all zero.
@@ -227,6 +296,8 @@ class Draft : public DraftState {
 
   // Starts again from another image.
   void begin(const Outline& outline);
+  // Has all moves from here on followed. Ops of geometry that are of no move are declined then.
+  void lead(Follower* follower) { follower_ = follower; }
 
   int height() const { return shape.height; }
   int width() const { return shape.width; }
@@ -282,13 +353,14 @@ class Draft : public DraftState {
     shape.width = static_cast<int>(width);
   }
 
-  Reason hflip() { return flip(OpId::HFLIP); }
-  Reason vflip() { return flip(OpId::VFLIP); }
+  Reason hflip() { return move(moves::Flip{false}); }
+  Reason vflip() { return move(moves::Flip{true}); }
   Reason transpose();
   // Quarter turns counter-clockwise, 0 to 3.
   Reason rot90(int turns);
-  // A box, with zeros where it reaches beyond the image.
-  Reason crop(int64_t top, int64_t left, int64_t height, int64_t width);
+  Reason crop(int64_t top, int64_t left, int64_t height, int64_t width) {
+    return move(moves::Crop{top, left, height, width});
+  }
 
   Reason adjust_brightness(Number factor, const Torch& torch);
   Reason adjust_contrast(Number factor, const Torch& torch);
@@ -325,17 +397,37 @@ class Draft : public DraftState {
   void append_float(OpId id);
 
   // Cuts out the middle, with zeros around the image if it is too small.
-  Reason center_crop(int64_t height, int64_t width);
-  Reason pad(const Sides& sides, const Fill& fill, Padding by);
-  Reason resize(int64_t height, int64_t width, const Resample& by, const Torch& torch);
+  Reason center_crop(int64_t height, int64_t width) { return move(moves::CenterCrop{height, width}); }
+  Reason pad(const Sides& sides, const Fill& fill, Padding by) { return move(moves::Pad{sides, &fill, by}); }
+  Reason resize(int64_t height, int64_t width, const Resample& by, const Torch& torch) {
+    return move(moves::Resize{{height, width}, by, &torch});
+  }
   Reason resize(const Size& size, const Resample& by, const Torch& torch);
-  // Angles are in degrees, counter-clockwise.
   Reason rotate(double angle, const Resample& by, bool expand, std::optional<Vec2> center, const Fill& fill,
-                const Torch& torch);
+                const Torch& torch) {
+    return move(moves::Rotate{angle, by, expand, center, &fill, &torch});
+  }
   Reason affine(double angle, Vec2 translate, double scale, Vec2 shear, const Resample& by, std::optional<Vec2> center,
-                const Fill& fill, const Torch& torch);
-  Reason perspective(const Coefficients& coefficients, const Resample& by, const Fill& fill, const Torch& torch);
+                const Fill& fill, const Torch& torch) {
+    return move(moves::Affine{angle, translate, scale, shear, by, center, &fill, &torch});
+  }
+  Reason perspective(const Coefficients& coefficients, const Resample& by, const Fill& fill, const Torch& torch) {
+    return move(moves::Perspective{&coefficients, by, &fill, &torch});
+  }
   Reason gaussian_blur(const Kernel& kernel, const Torch& torch);
+
+ protected:
+  // Drafts one of the moves, and has it followed.
+  template <class HowT>
+  Reason move(const HowT& how) {
+    const PlaneSize before{shape.height, shape.width};
+    Follower* const follower = std::exchange(follower_, nullptr);
+    const Reason reason = drafted(how);
+    follower_ = follower;
+    if (follower == nullptr || reason != Reason::kNone) return reason;
+    const Reason left = follower->follow(how, before);
+    return left == Reason::kNone ? left : decline(left);
+  }
 
  private:
   // Ops that a method appends, and those of most programs.
@@ -358,7 +450,17 @@ class Draft : public DraftState {
     if (pixel_ops() == 0) first = First::kOp;
   }
   Reason convert(bool to_floats, OpId id);
-  Reason flip(OpId id);
+  Reason drafted(const moves::Flip& how);
+  Reason drafted(const moves::Crop& how);
+  Reason drafted(const moves::CenterCrop& how);
+  Reason drafted(const moves::Pad& how) { return pad_any(how.sides, own(*how.fill), how.by, false); }
+  Reason drafted(const moves::Resize& how);
+  Reason drafted(const moves::Rotate& how);
+  Reason drafted(const moves::Affine& how);
+  Reason drafted(const moves::Perspective& how);
+  const Fill& own(const Fill& fill) const {
+    return fill.kinds.empty() ? fill : fill.kinds[is_pil() ? 0 : tagged ? 2 : 1];
+  }
   Reason crop_tensor(int64_t top, int64_t left, int64_t height, int64_t width);
   Reason crop_any(int64_t top, int64_t left, int64_t height, int64_t width);
   // Appends an op that shows a colour outside the image. Where it `mixes` pixels, their colours are multiplied by alpha
@@ -387,6 +489,7 @@ class Draft : public DraftState {
   Reason adjust(OpId id, Number factor, const Torch* torch);
 
   Reason declined_ = Reason::kNone;
+  Follower* follower_ = nullptr;
   int stored_ = 0, erases_ = 0;
   std::vector<Op> ops_;
   std::vector<Grouped> grouped_;

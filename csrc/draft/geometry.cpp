@@ -44,9 +44,9 @@ PlaneSize Size::of(PlaneSize image) const {
   return upright ? PlaneSize{new_long, new_short} : PlaneSize{new_short, new_long};
 }
 
-Reason Draft::flip(OpId id) {
+Reason Draft::drafted(const moves::Flip& how) {
   if (!takes_moves()) return decline(Reason::kSamples);
-  append_named(plain(id));
+  append_named(plain(how.vertical ? OpId::VFLIP : OpId::HFLIP));
   return Reason::kNone;
 }
 
@@ -85,7 +85,8 @@ void Draft::append_filled(const Op& op, const Colour& colour, bool mixes) {
   if (premultiplies) append(OpId::UNPREMULTIPLY);
 }
 
-Reason Draft::crop(int64_t top, int64_t left, int64_t height, int64_t width) {
+Reason Draft::drafted(const moves::Crop& how) {
+  const auto [top, left, height, width] = how;
   if (!is_place(top) || !is_place(left) || !is_place(height) || !is_place(width)) return decline(Reason::kNumber);
   const bool plain_planes = native && !channel_last && !flat && top >= 0 && left >= 0;
   if (source.v2 && is_tensor() && !plain_planes) return crop_tensor(top, left, height, width);
@@ -146,7 +147,8 @@ Reason Draft::crop_any(int64_t top, int64_t left, int64_t height, int64_t width)
   return Reason::kNone;
 }
 
-Reason Draft::center_crop(int64_t height, int64_t width) {
+Reason Draft::drafted(const moves::CenterCrop& how) {
+  const auto [height, width] = how;
   if (!is_side(height) || !is_side(width)) return decline(Reason::kNumber);
   if (height > shape.height || width > shape.width) {
     const auto rows = static_cast<int>(std::max<int64_t>(height - shape.height, 0));
@@ -169,8 +171,6 @@ bool Draft::torch_pads(const Sides& sides, PadMode by) const {
   return sides.least() >= 0 && std::max(sides.left, sides.right) <= shape.width - slack &&
          std::max(sides.top, sides.bottom) <= shape.height - slack;
 }
-
-Reason Draft::pad(const Sides& sides, const Fill& fill, Padding by) { return pad_any(sides, fill, by, false); }
 
 Reason Draft::pad_any(const Sides& sides, const Fill& fill, Padding by, bool plane) {
   if (tensor_by_v2() && flat && !plane) return decline(Reason::kShape);
@@ -255,7 +255,10 @@ Reason Draft::resize(const Size& size, const Resample& by, const Torch& torch) {
   return resize(height, width, by, torch);
 }
 
-Reason Draft::resize(int64_t height, int64_t width, const Resample& by, const Torch& torch) {
+Reason Draft::drafted(const moves::Resize& how) {
+  const auto [height, width] = how.size;
+  const Resample& by = how.by;
+  const Torch& torch = *how.torch;
   if (height == shape.height && width == shape.width) return Reason::kNone;
   const bool by_v2 = by_torch() && source.v2;
   if (by_v2 && gaps == pixel_ops() && images == 1) channel_last = false;

@@ -50,12 +50,17 @@ class Drafter {
   void operator()(const steps::ToPureTensor&) { draft_.to_pure_tensor(); }
   void operator()(const steps::ToPilImage&) { draft_.to_pil(std::nullopt); }
   void operator()(const steps::ConvertImageDtype& step) {
-    if (step.of_places && !draft_.places.empty()) return decline();
+    if (step.of_places && draft_.is_followed()) return decline();
     if (draft_.source.v2) {
       draft_.to_dtype(step.to_floats);
     } else {
       draft_.convert_dtype(step.to_floats);
     }
+  }
+  void operator()(const steps::ToDtype& step) {
+    if (!(draft_.tagged ? step.tagged : step.plain)) return decline();
+    if (!step.masks.empty()) draft_.cast_masks(step.masks);
+    if (!draft_.declined()) (*this)(static_cast<const steps::ConvertImageDtype&>(step));
   }
   void operator()(const steps::Normalize& step) {
     const auto channels = static_cast<size_t>(draft_.channels());
@@ -145,6 +150,11 @@ class Drafter {
     const auto fitting = static_cast<float>(std::min(step.target.y / draft_.height(), step.target.x / draft_.width()));
     const float factor = fitting * scale;
     resize(static_cast<float>(draft_.height()) * factor, static_cast<float>(draft_.width()) * factor, step.by);
+  }
+
+  void operator()(const steps::RandomResize& step) {
+    const int64_t size = from(step.sizes[0], step.sizes[1] - step.sizes[0]);
+    if (!draft_.declined()) draft_.resize({0, size, 0}, step.by, torch_);
   }
 
   void operator()(const steps::RandomShortestSize& step) {
@@ -267,7 +277,7 @@ class Drafter {
   }
 
   void operator()(const steps::RandomOps& step) {
-    if (!draft_.places.empty()) return decline();  // an error
+    if (draft_.is_followed()) return decline();  // an error
     for (int64_t k = 0; k < step.count && !draft_.declined(); ++k) {
       const steps::PolicyOp& op = one_of(step.ops);
       const double magnitude = op.magnitudes.size() > 1 ? one_of(op.magnitudes) : strength(op);
@@ -277,7 +287,7 @@ class Drafter {
   }
 
   void operator()(const steps::RandomPolicy& step) {
-    if (!draft_.places.empty()) return decline();  // an error
+    if (draft_.is_followed()) return decline();  // an error
     const auto& policy = one_of(step.policies);
     const bool v2 = draft_.source.v2;
     // v1 draws for both before the first is done.

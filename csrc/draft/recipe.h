@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -34,6 +35,11 @@ struct ToPilImage {};
 struct ConvertImageDtype {
   bool to_floats;  // float32, or else uint8
   bool of_places;  // torchvision casts boxes and points, too
+};
+// With dtypes by types. torchvision warns, or raises an error, of images that it has none for.
+struct ToDtype : ConvertImageDtype {
+  bool plain, tagged;  // it has one for images that are this
+  std::string masks;   // torch's name of theirs; empty where they stay
 };
 // For images of one channel, of two and so on; none where torch is to say what the arguments mean.
 struct Normalize {
@@ -71,6 +77,10 @@ struct RandomResizedCrop {
 struct ScaleJitter {
   Vec2 target;   // that the image is fitted into
   Vec2 factors;  // from x to y, after that
+  Resample by;
+};
+struct RandomResize {
+  std::array<int64_t, 2> sizes;  // of the shorter side, from the first to before the second
   Resample by;
 };
 struct RandomShortestSize {
@@ -166,10 +176,10 @@ struct Shuffled;
 struct Chosen;
 
 using Step =
-    std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, Normalize, Resize,
-                 CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, RandomResizedCrop, ScaleJitter,
-                 RandomShortestSize, RandomRotation, RandomAffine, Perspective, ColorJitter, Grayscale, Recolour,
-                 Adjustment, GaussianBlur, Erasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen>;
+    std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, ToDtype,
+                 Normalize, Resize, CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, RandomResizedCrop, ScaleJitter,
+                 RandomResize, RandomShortestSize, RandomRotation, RandomAffine, Perspective, ColorJitter, Grayscale,
+                 Recolour, Adjustment, GaussianBlur, Erasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen>;
 
 struct Group {
   std::optional<double> p;  // done if a draw is below that,

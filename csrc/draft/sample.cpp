@@ -1,6 +1,5 @@
 #include "draft/sample.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace fastaug {
@@ -20,91 +19,113 @@ std::optional<ProjectiveMap> inverse(const Coefficients& map) {
 // Python's round(number / 2.0).
 int64_t half(int64_t number) { return static_cast<int64_t>(std::nearbyint(static_cast<double>(number) / 2.0)); }
 
+// Moves boxes or points by any of the moves of an image.
+template <class PlacesT>
+class Mover {
+ public:
+  Mover(PlacesT& all, bool clamping, Canvas after)
+      : all_(all),
+        clamping_(clamping),
+        after_(after),
+        middle_{static_cast<double>(all.canvas().width) * 0.5, static_cast<double>(all.canvas().height) * 0.5} {}
+
+  template <class HowT>
+  Reason operator()(const HowT& how) {
+    if (refuses(how)) return Reason::kNumber;
+    move(how);
+    return all_.canvas() == after_ ? Reason::kNone : Reason::kShape;
+  }
+
+ private:
+  // Errors; and maps where there are no numbers, which leave the canvas as it is.
+  bool refuses(const auto&) const { return false; }
+  bool refuses(const moves::Pad& how) const { return how.by.has_value(); }
+  bool refuses(const moves::Rotate&) const { return all_.count() == 0; }
+  bool refuses(const moves::Affine&) const { return all_.count() == 0; }
+  bool refuses(const moves::Perspective& how) const { return all_.count() == 0 || !inverse(*how.coefficients); }
+
+  void move(const moves::Flip& how) { how.vertical ? all_.vflip() : all_.hflip(); }
+  void move(const moves::Crop& how) { all_.crop(how.top, how.left, after_, clamping_); }
+  void move(const moves::CenterCrop& how) {
+    const auto [height, width] = all_.canvas();
+    all_.crop(half(height - how.height), half(width - how.width), after_, clamping_);
+  }
+  void move(const moves::Pad& how) {
+    all_.pad(how.sides.left, how.sides.top, how.sides.right, how.sides.bottom, clamping_);
+  }
+  void move(const moves::Resize&) { all_.resize(after_); }
+  void move(const moves::Rotate& how) {
+    const auto [forth, back] = v2_affine(how.center.value_or(middle_), -how.angle, {}, 1.0, {});
+    const AffineMap here = std::to_array(back.numbers);
+    all_.affine(std::to_array(forth.numbers), how.expand ? &here : nullptr, clamping_);
+  }
+  void move(const moves::Affine& how) {
+    const BothWays map = v2_affine(how.center.value_or(middle_), how.angle, how.translate, how.scale, how.shear);
+    all_.affine(std::to_array(map.forth.numbers), nullptr, clamping_);
+  }
+  void move(const moves::Perspective& how) { all_.perspective(*inverse(*how.coefficients), clamping_); }
+
+  PlacesT& all_;
+  bool clamping_;
+  Canvas after_;
+  Vec2 middle_;
+};
+
 }  // namespace
 
-template <class Move>
-Reason SampleDraft::follow(Reason reason, const Move& move) {
-  if (reason != Reason::kNone) return reason;
-  for (MovingPlaces& one : places) {
-    std::visit([&](auto& all) { move(all, one.clamping); }, one.numbers);
-    one.touched = one.moved = true;
+// Bools are 0 and 1, rounded or truncated first.
+Fill MaskDraft::fill_of(const Fill& given, bool rounds) const {
+  Fill fill = given.kinds.empty() ? given : given.kinds.back();
+  if (!source.bools) return fill;
+  for (double& value : fill.values) value = std::abs(value) <= (rounds ? 0.5 : 0.0) ? 0.0 : 1.0;
+  fill.is_integer = !fill.values.empty() && !fill.is_sequence;
+  return fill;
+}
+
+template <class HowT>
+Reason MaskDraft::follow(HowT how, Canvas after) {
+  constexpr bool kPads = std::is_same_v<HowT, moves::Pad>, kResizes = std::is_same_v<HowT, moves::Resize>;
+  if (!dtype.empty()) return Reason::kSamples;
+  if constexpr (requires { how.by.exact; }) how.by = {0, kResizes && how.by.exact && !how.by.cropped, false};
+  Fill fill;
+  if constexpr (requires { how.fill; }) {
+    fill = fill_of(*how.fill, !kPads);
+    if (kPads && fill.is_sequence) return Reason::kNumber;  // an error
+    how.fill = &fill;
   }
-  return reason;
+  const Reason reason = move(how);
+  return reason != Reason::kNone || Canvas{shape.height, shape.width} == after ? reason : Reason::kShape;
 }
 
-bool SampleDraft::has_empty() const {
-  return std::ranges::any_of(places, [](const MovingPlaces& one) {
-    return std::visit([](const auto& all) { return all.count() == 0; }, one.numbers);
-  });
+void SampleDraft::cast_masks(const std::string& dtype) {
+  for (Following& one : following_) {
+    auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&one.leaf);
+    if (mask == nullptr) continue;
+    if (!(*mask)->dtype.empty()) decline(Reason::kSamples);
+    if (dtype == ((*mask)->source.bools ? "bool" : "uint8")) continue;
+    (*mask)->dtype = dtype;
+    one.touched = true;
+  }
 }
 
-Reason SampleDraft::hflip() {
-  return follow(Draft::hflip(), [](auto& all, bool) { all.hflip(); });
-}
-
-Reason SampleDraft::vflip() {
-  return follow(Draft::vflip(), [](auto& all, bool) { all.vflip(); });
-}
-
-Reason SampleDraft::crop(int64_t top, int64_t left, int64_t height, int64_t width) {
-  const Canvas size{height, width};
-  return follow(Draft::crop(top, left, height, width),
-                [=](auto& all, bool clamping) { all.crop(top, left, size, clamping); });
-}
-
-Reason SampleDraft::center_crop(int64_t height, int64_t width) {
-  const int64_t top = half(shape.height - height), left = half(shape.width - width);
-  const Canvas size{height, width};
-  return follow(Draft::center_crop(height, width),
-                [=](auto& all, bool clamping) { all.crop(top, left, size, clamping); });
-}
-
-Reason SampleDraft::pad(const Sides& sides, const Fill& fill, Padding by) {
-  if (by && !places.empty()) return decline(Reason::kNumber);  // an error
-  return follow(Draft::pad(sides, fill, by),
-                [=](auto& all, bool clamping) { all.pad(sides.left, sides.top, sides.right, sides.bottom, clamping); });
-}
-
-Reason SampleDraft::resize(const Size& size, const Resample& by, const Torch& torch) {
-  const Canvas before{shape.height, shape.width};
-  const Reason reason = Draft::resize(size, by, torch);
+Reason SampleDraft::follow(const Move& move, PlaneSize before) {
   const Canvas after{shape.height, shape.width};
-  if (before != after) return follow(reason, [=](auto& all, bool) { all.resize(after); });
-  for (MovingPlaces& one : places) one.touched = true;
-  return reason;
-}
-
-Reason SampleDraft::rotate(double angle, const Resample& by, bool expand, std::optional<Vec2> center, const Fill& fill,
-                           const Torch& torch) {
-  if (has_empty()) return decline(Reason::kShape);
-  const auto [forth, back] = v2_affine(center.value_or(middle()), -angle, {}, 1.0, {});
-  const AffineMap there = std::to_array(forth.numbers), here = std::to_array(back.numbers);
-  return follow(Draft::rotate(angle, by, expand, center, fill, torch), [&](auto& all, bool clamping) {
-    all.affine(there, expand ? &here : nullptr, clamping);
-    if (all.canvas() != Canvas{shape.height, shape.width}) decline(Reason::kShape);
-  });
-}
-
-Reason SampleDraft::affine(double angle, Vec2 translate, double scale, Vec2 shear, const Resample& by,
-                           std::optional<Vec2> center, const Fill& fill, const Torch& torch) {
-  if (has_empty()) return decline(Reason::kShape);
-  const AffineMap there =
-      std::to_array(v2_affine(center.value_or(middle()), angle, translate, scale, shear).forth.numbers);
-  return follow(Draft::affine(angle, translate, scale, shear, by, center, fill, torch),
-                [&](auto& all, bool clamping) { all.affine(there, nullptr, clamping); });
-}
-
-Reason SampleDraft::perspective(const Coefficients& coefficients, const Resample& by, const Fill& fill,
-                                const Torch& torch) {
-  const auto map = inverse(coefficients);
-  if (!places.empty() && (!map || has_empty())) return decline(Reason::kNumber);  // an error
-  return follow(Draft::perspective(coefficients, by, fill, torch),
-                [&](auto& all, bool clamping) { all.perspective(*map, clamping); });
-}
-
-Reason SampleDraft::erase(int top, int left, int height, int width, const double* values, int count) {
-  if (!places.empty()) return decline(Reason::kNumber);  // a warning
-  return Draft::erase(top, left, height, width, values, count);
+  const bool stays = std::holds_alternative<moves::Resize>(move) && after == Canvas{before.height, before.width};
+  for (Following& one : following_) {
+    one.touched = true;
+    if (stays) continue;
+    one.moved = true;
+    const auto follows = [&](auto& leaf, const auto& how) {
+      if constexpr (requires { *leaf; }) {
+        return leaf->follow(how, after);
+      } else {
+        return Mover(leaf, one.clamping, after)(how);
+      }
+    };
+    const Reason reason = std::visit(follows, one.leaf, move);
+    if (reason != Reason::kNone) return reason;
+  }
+  return Reason::kNone;
 }
 
 }  // namespace fastaug

@@ -1,6 +1,9 @@
-// A draft of a sample: an image without its pixels, and the boxes and points that move with it.
+// A draft of a sample: an image without its pixels, and the masks, boxes and points that move with it.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -10,50 +13,64 @@
 
 namespace fastaug {
 
-// Boxes or points of a sample.
-struct MovingPlaces {
-  std::variant<Boxes, Points> numbers;
+// A mask of bytes or bools, whose planes are the channels of an image without colours.
+class MaskDraft : public Draft {
+ public:
+  using Draft::Draft;
+
+  // torch's name of what the mask is cast to after its moves; empty where it stays.
+  std::string dtype{};
+
+  // Does what an image has done that has a size `after`, but takes the nearest pixels, and the fill of masks.
+  template <class HowT>
+  Reason follow(HowT how, Canvas after);
+
+ private:
+  Fill fill_of(const Fill& given, bool rounds) const;
+};
+
+// What follows the image of a sample.
+struct Following {
+  std::variant<Boxes, Points, std::unique_ptr<MaskDraft>> leaf;
   bool clamping = false;  // boxes are cut to the canvas where they move
   bool touched = false;   // the result is another object
   bool moved = false;     // with numbers of its own
 };
 
-// Each method of geometry is Draft's, and does the same to the places, as in torchvision.transforms.v2.
-class SampleDraft : public Draft {
+// A draft whose moves are followed, as in torchvision.transforms.v2.
+class SampleDraft : public Draft, private Follower {
  public:
   using Draft::Draft;
 
-  std::vector<MovingPlaces> places;  // on a canvas of the image's size
-  bool later = false;                // a plain tensor comes before the image
-  bool pure = false;                 // places have become plain tensors
+  bool later = false;  // a plain tensor comes before the image
+  bool pure = false;   // what follows has become plain tensors
+
+  // For one of the image's size.
+  void join(Following one) {
+    following_.push_back(std::move(one));
+    lead(this);
+  }
+  const std::vector<Following>& following() const { return following_; }
+  bool is_followed() const { return !following_.empty(); }
 
   // False where the next transform would take another tensor for the image.
-  bool settled() const { return !(pure && !places.empty()) && !(later && is_tensor() && !tagged); }
+  bool settled() const { return !(pure && is_followed()) && !(later && is_tensor() && !tagged); }
 
-  Reason hflip();
-  Reason vflip();
-  Reason crop(int64_t top, int64_t left, int64_t height, int64_t width);
-  Reason center_crop(int64_t height, int64_t width);
-  Reason pad(const Sides& sides, const Fill& fill, Padding by);
-  Reason resize(const Size& size, const Resample& by, const Torch& torch);
-  Reason rotate(double angle, const Resample& by, bool expand, std::optional<Vec2> center, const Fill& fill,
-                const Torch& torch);
-  Reason affine(double angle, Vec2 translate, double scale, Vec2 shear, const Resample& by, std::optional<Vec2> center,
-                const Fill& fill, const Torch& torch);
-  Reason perspective(const Coefficients& coefficients, const Resample& by, const Fill& fill, const Torch& torch);
-  Reason erase(int top, int left, int height, int width, const double* values, int count);
+  Reason erase(int top, int left, int height, int width, const double* values, int count) {
+    if (is_followed()) return decline(Reason::kNumber);  // a warning
+    return Draft::erase(top, left, height, width, values, count);
+  }
   void to_pure_tensor() {
     Draft::to_pure_tensor();
     pure = true;
   }
+  // To a dtype of torch's name.
+  void cast_masks(const std::string& dtype);
 
  private:
-  // Calls `move` with all places, and whether they are clamped, where the image was drafted.
-  template <class Move>
-  Reason follow(Reason reason, const Move& move);
-  Vec2 middle() const { return {shape.width * 0.5, shape.height * 0.5}; }
-  // True if one has no numbers. It stays as it is then, and its canvas, too, where the others are mapped.
-  bool has_empty() const;
+  Reason follow(const Move& move, PlaneSize before) override;
+
+  std::vector<Following> following_;
 };
 
 }  // namespace fastaug

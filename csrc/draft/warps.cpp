@@ -103,12 +103,13 @@ Reason Draft::warp_as_torch(Op op, const Resample& by, const Fill& fill, const T
   return Reason::kNone;
 }
 
-Reason Draft::rotate(double angle, const Resample& by, bool expand, std::optional<Vec2> center, const Fill& fill,
-                     const Torch& torch) {
+Reason Draft::drafted(const moves::Rotate& how) {
+  const auto& [given, by, expand, center, fill, torch] = how;
+  double angle = given;
   if (!native) return decline(Reason::kSamples);
   if (!is_sampled()) return decline(Reason::kShape);
   if (!std::isfinite(angle)) return decline(Reason::kNumber);
-  if (!by_torch()) return rotate_as_pillow(angle, by, expand, center, fill, torch);
+  if (!by_torch()) return rotate_as_pillow(angle, by, expand, center, own(*fill), *torch);
   const PlaneSize image{shape.height, shape.width};
   if (source.v2) {
     angle = python_modulo(angle, 360.0);
@@ -120,9 +121,9 @@ Reason Draft::rotate(double angle, const Resample& by, bool expand, std::optiona
   const auto inverse = source.v2 ? v2_inverse_affine : inverse_affine;
   const AffineMatrix map = inverse(from_middle(center, image), -angle, {}, 1.0, {});
   if (!map.finite()) return decline(Reason::kNumber);
-  const PlaneSize size = expand ? size_around(map, source.v2, torch) : image;
+  const PlaneSize size = expand ? size_around(map, source.v2, *torch) : image;
   if (!is_side(size.height) || !is_side(size.width)) return decline(Reason::kNumber);
-  return warp_as_torch(warp(OpId::TORCH_AFFINE, size, map.numbers), by, fill, torch);
+  return warp_as_torch(warp(OpId::TORCH_AFFINE, size, map.numbers), by, own(*fill), *torch);
 }
 
 PlaneSize Draft::size_around(const AffineMatrix& map, bool v2, const Torch& torch) const {
@@ -164,8 +165,10 @@ Reason Draft::rotate_as_pillow(double angle, const Resample& by, bool expand, st
   return warp_as_pillow(warp(OpId::AFFINE, rotated->size, rotated->map.numbers), by, colour, torch);
 }
 
-Reason Draft::affine(double angle, Vec2 translate, double scale, Vec2 shear, const Resample& by,
-                     std::optional<Vec2> center, const Fill& fill, const Torch& torch) {
+Reason Draft::drafted(const moves::Affine& how) {
+  const auto& [angle, translate, scale, shear, by, center, painted, library] = how;
+  const Fill& fill = own(*painted);
+  const Torch& torch = *library;
   if (!native) return decline(Reason::kSamples);
   if (!is_sampled()) return decline(Reason::kShape);
   if (!(scale > 0)) return decline(Reason::kNumber);
@@ -202,12 +205,14 @@ Reason Draft::affine(double angle, Vec2 translate, double scale, Vec2 shear, con
   return Reason::kNone;
 }
 
-Reason Draft::perspective(const Coefficients& coefficients, const Resample& by, const Fill& fill, const Torch& torch) {
+Reason Draft::drafted(const moves::Perspective& how) {
   if (!native) return decline(Reason::kSamples);
   if (!is_sampled()) return decline(Reason::kShape);
   const PlaneSize image{shape.height, shape.width};
-  return by_torch() ? warp_as_torch(warp(OpId::TORCH_PERSPECTIVE, image, coefficients), by, fill, torch)
-                    : warp_as_pillow(warp(OpId::PERSPECTIVE, image, coefficients), by, fill.bytes(channels()), torch);
+  const Op warped = warp(by_torch() ? OpId::TORCH_PERSPECTIVE : OpId::PERSPECTIVE, image, *how.coefficients);
+  const Fill& fill = own(*how.fill);
+  return by_torch() ? warp_as_torch(warped, how.by, fill, *how.torch)
+                    : warp_as_pillow(warped, how.by, fill.bytes(channels()), *how.torch);
 }
 
 Reason Draft::gaussian_blur(const Kernel& kernel, const Torch& torch) {

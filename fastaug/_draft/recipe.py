@@ -192,6 +192,7 @@ def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
                 watch(inner)
             told = [own[name] for name in names if name != "transforms"]
             told.append(getattr(transform, "_AUGMENTATION_SPACE", None))  # the only mutable attribute of a class
+            told += [inner for value in told if type(value) is dict for inner in value.values()]
             lists.extend((value, tuple(value)) for value in told if type(value) is list)
             objects.extend(
                 (value, len(value), tuple(value), tuple(value.values())) for value in told if type(value) is dict
@@ -213,7 +214,7 @@ class Family(NamedTuple):
     #: The functions of user code that transforms call instead of this package's.
     replaced: dict[str, Any]
     #: Returns the classes by which the core knows leaves of samples: csrc/bind/sample.h.
-    leaves: Callable[[], tuple[Any, ...]] = lambda: (None, None, None, None, None, (), {}, ())
+    leaves: Callable[[], tuple[Any, ...]] = lambda: (*[None] * 6, (), {}, ())
     #: Returns the transforms that the core does, and a function that does the others to its result, or None.
     split: Callable[[Any], tuple[Any, Callable[[Any], Any] | None]] = lambda transforms: (transforms, None)
 

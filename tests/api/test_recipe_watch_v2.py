@@ -181,6 +181,7 @@ def test_samples_with_one_image_are_done_by_the_core() -> None:
     samples = [PIXELS, image, IMAGE, (PIXELS, 3), [PIXELS], {"image": IMAGE}, (PIXELS, torch.zeros(2), PIXELS)]
     samples += [(image, {"boxes": boxes(), "labels": torch.ones(1), "points": [points()]}), (torch.ones(2), image)]
     samples += [(image, boxes(torch.zeros(0, 4))), (image, Target(), None, "a word", 2.5)]
+    samples += [(IMAGE, tv_tensors.Mask(PIXELS[0])), {"image": image, "masks": [tv_tensors.Mask(PIXELS > 9)]}]
     for sample in samples:
         assert is_taken(pipeline, sample)
 
@@ -190,7 +191,9 @@ def test_other_samples_are_python_s() -> None:
     mask, video = tv_tensors.Mask(PIXELS[0]), tv_tensors.Video(PIXELS[None])
     others: list[Any] = [boxes(), mask, video, "a word", None, (), [], {}, ("a word",), (boxes(),)]
     others += [PIXELS[None], PIXELS.float(), PIXELS.permute(1, 2, 0).numpy(), PIXELS[:, :1, :1]]
-    beside = [mask, video, IMAGE, tv_tensors.Image(PIXELS), PIXELS.numpy(), torch.nn.Parameter(torch.ones(1))]
+    beside = [tv_tensors.Mask(PIXELS[0].long()), tv_tensors.Mask(PIXELS[0, :9]), tv_tensors.Mask(PIXELS[:0])]
+    beside += [tv_tensors.Mask(torch.stack([*PIXELS], 2).permute(2, 0, 1)), video, IMAGE, tv_tensors.Image(PIXELS)]
+    beside += [PIXELS.numpy(), torch.nn.Parameter(torch.ones(1))]
     beside += [boxes(canvas=(30, 39)), boxes().as_subclass(OurBoxes), boxes(torch.ones(1, 5), "XYWHR")]
     beside += [boxes(torch.ones(1, 4, dtype=torch.int32)), boxes(torch.ones(1, 4, requires_grad=True))]
     beside += [OrderedDict(label=1), Pair(1, 2)]
@@ -229,6 +232,16 @@ def test_errors_and_warnings_of_places_are_python_s() -> None:
             erasing(IMAGE, boxes())
     assert not is_taken(border, (IMAGE, boxes())) and is_taken(border, (IMAGE, 1))
     assert not is_taken(erasing, (IMAGE, points())) and is_taken(erasing, (IMAGE, 1))
+    mask = tv_tensors.Mask(PIXELS[0])
+    assert not is_taken(erasing, (IMAGE, mask)) and is_taken(border, (IMAGE, mask))
+
+
+def test_items_of_fills_by_types_are_watched() -> None:
+    fill: Any = {tv_tensors.Mask: 3, "others": [1, 2, 3]}
+    pipeline = ready(v2.Compose([v2.Pad(2, fill), v2.ColorJitter(0.5), v2.ToImage()]))
+    fill["others"][0] = 200.0
+    assert not is_native(pipeline)
+    assert agree(pipeline)
 
 
 def test_samples_are_copies_of_their_containers() -> None:

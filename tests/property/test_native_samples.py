@@ -21,10 +21,27 @@ from fastaug.transforms import Decode, v2
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._recipe import packer_of
 from support.differences import each
-from support.native_calls import DECODED_MODES, Random, compared, encoded, mode, p, plain_image, random_image
+from support.native_calls import (
+    DECODED_MODES,
+    Random,
+    borders,
+    compared,
+    degrees,
+    encoded,
+    fill,
+    mode,
+    p,
+    padding_mode,
+    plain_image,
+    random_image,
+    shape,
+)
 from support.native_steps import Steps
 from support.own_names import own_names
 from support.scale import cases
+
+# So that it is known from here on whose classes they are.
+IMAGE = tv_tensors.Image
 
 
 def named(r: Random) -> Any:
@@ -43,8 +60,35 @@ STEPS["RandomShortestSize"] = lambda r: v2.RandomShortestSize(
 )
 
 
+STEPS["RandomResize"] = lambda r: v2.RandomResize(r.randint(1, 20), r.randint(21, 40), named(r), r.random() < 0.8)
+
+
+def outside(r: Random) -> Any:
+    """A fill for all leaves, or a dictionary of fills by their types."""
+    types = [Image.Image, torch.Tensor, IMAGE, tv_tensors.Mask, "others"]
+    return fill(r) if r.random() < 0.5 else {kind: fill(r) for kind in r.sample(types, r.randint(1, 4))}
+
+
+# Transforms whose fills may depend on the types of leaves.
+BY_TYPES: dict[str, Callable[[Random], Any]] = {
+    "Pad by types": lambda r: v2.Pad(borders(r), outside(r), padding_mode(r)),
+    "RandomCrop by types": lambda r: v2.RandomCrop(shape(r), borders(r), True, outside(r), padding_mode(r)),
+    "RandomAffine by types": lambda r: v2.RandomAffine(degrees(r), (0.3, 0.2), fill=outside(r)),
+    "RandomPerspective by types": lambda r: v2.RandomPerspective(0.5, 1, fill=outside(r)),
+    "RandomRotation by types": lambda r: v2.RandomRotation(degrees(r), expand=r.random() < 0.5, fill=outside(r)),
+}
+
+
 def scaled(r: Random, dtype: torch.dtype) -> Any:
     return r.choice([v2.ToDtype(dtype, scale=True), v2.ConvertImageDtype(dtype)])
+
+
+def by_types(r: Random) -> Any:
+    """Floats, and other dtypes of masks."""
+    types: dict[Any, Any] = {tv_tensors.Mask: r.choice([None, torch.int64, torch.uint8, torch.bool])}
+    images = {IMAGE: torch.float32, "others": None}
+    types |= r.choice([images, images, {torch.Tensor: torch.float32, "others": None}, {"others": torch.float32}, {}])
+    return v2.ToDtype(types, scale=True)
 
 
 def choice(r: Random) -> Any:
@@ -80,14 +124,11 @@ ENDS: tuple[Callable[[Random], list[Any]], ...] = (
     lambda r: [v2.ToImage(), *several(r), *of_places(r)],
     lambda r: [*several(r), *of_places(r)],
     lambda r: [v2.ToImage(), v2.RandomHorizontalFlip(), crop(r), floats(r)],
+    lambda r: [v2.ToImage(), *several(r), by_types(r)],
     lambda r: [v2.PILToTensor()],
     lambda r: [v2.ToImage()],
     lambda r: [],
 )
-
-
-# So that it is known from here on whose classes they are.
-IMAGE = tv_tensors.Image
 
 
 def tagged(r: Random, image: Any) -> Any:
@@ -117,10 +158,20 @@ def places(r: Random, canvas: tuple[int, int]) -> Any:
     )
 
 
+def mask(r: Random, canvas: tuple[int, int]) -> Any:
+    """A mask for a canvas, mostly of kinds that the core moves."""
+    planes = r.choice([[], [], [1], [3], [r.randint(0, 9)]])
+    values = torch.randint(0, 256, (*planes, *canvas), generator=torch.Generator().manual_seed(r.randrange(2**32)))
+    dtype = r.choice([*[torch.uint8] * 9, *[torch.bool] * 3, torch.int64, torch.float32])
+    return tv_tensors.Mask(values > 99 if dtype is torch.bool else values.to(dtype))
+
+
 def other_leaf(r: Random, canvas: tuple[int, int]) -> Any:
-    """A leaf beside an image: places for the most part, or what stays as it is; few that the core leaves to Python."""
+    """A leaf beside an image: what moves with it, or stays as it is; few that the core leaves to Python."""
     odd = [
-        lambda: tv_tensors.Mask(torch.zeros(canvas, dtype=torch.uint8)),
+        lambda: tv_tensors.Mask(torch.zeros((*canvas, 2), dtype=torch.uint8).permute(2, 0, 1)),
+        lambda: tv_tensors.Mask(torch.zeros((7, 9), dtype=torch.uint8)),
+        lambda: tv_tensors.Mask(torch.zeros(canvas[-1:], dtype=torch.uint8)),
         lambda: IMAGE(torch.zeros(3, *canvas, dtype=torch.uint8)),
         lambda: places(r, (7, 9)),
         lambda: torch.nn.Parameter(torch.ones(2)),
@@ -131,7 +182,7 @@ def other_leaf(r: Random, canvas: tuple[int, int]) -> Any:
     if r.random() < 0.06:
         return r.choice(odd)()
     plain = [lambda: torch.tensor([1, 2]), lambda: "cat", lambda: 3, lambda: None, lambda: torch.zeros(())]
-    return places(r, canvas) if r.random() < 0.5 else r.choice(plain)()
+    return r.choice([places, mask])(r, canvas) if r.random() < 0.6 else r.choice(plain)()
 
 
 def arranged(r: Random, leaves: list[Any]) -> Any:
@@ -178,7 +229,7 @@ def test_programs_and_words_are_the_same(part: int) -> None:
 @pytest.mark.parametrize("part", range(cases(8)))
 def test_results_words_and_aliases_of_samples_are_the_same(part: int) -> None:
     who: Counter[str] = Counter()
-    for case in range(400):
+    for case in range(600):
         r = Random(f"{part} {case}")
         pipeline = random_pipeline(r)
         who[compared(pipeline, random_sample(r, tagged(r, random_image(r))), case)] += 1
@@ -236,6 +287,24 @@ def test_each_step_moves_places_in_every_setting(step: str, kind: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("step", [*STEPS, *BY_TYPES])
+@each("kind", ["RGB", "tagged", "tensor"])
+def test_each_step_moves_masks_in_every_setting(step: str, kind: str) -> None:
+    who: Counter[str] = Counter()
+    for case in range(cases(100)):
+        r = Random(f"{step} {kind} {case} masks")
+        image = IMAGE(plain_image(r, "tensor")) if kind == "tagged" else plain_image(r, kind)
+        canvas = (image.height, image.width) if kind == "RGB" else (image.shape[-2], image.shape[-1])
+        sample = image, {"mask": mask(r, canvas), "labels": torch.ones(3)}, mask(r, canvas)
+        end = [v2.ToImage(), r.choice([floats, by_types])(r), *r.choice([[], [v2.ToPureTensor()]])]
+        transform = v2.Compose(
+            [(STEPS | BY_TYPES)[step](r), *end], arithmetic=r.choice(["container", "container", "pil"])
+        )
+        who[compared(transform, sample, case)] += 1
+    assert who["native"] > 0 or cases(100) < 100 or step in REFUSING, who
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("step", [*STEPS, "RandomErasing", "Normalize"])
 @each("kind", [*USUAL, *OTHERS])
 def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
@@ -275,7 +344,13 @@ def test_images_of_every_kind_are_flipped_cut_and_normalized(kind: str) -> None:
 
 
 #: Transforms that recipes know.
-KNOWN = {*STEPS, "Normalize", "PILToTensor", "RandomErasing", "ToImage", "ToPureTensor"}
+KNOWN = {step for step in STEPS if " " not in step} | {
+    "Normalize",
+    "PILToTensor",
+    "RandomErasing",
+    "ToImage",
+    "ToPureTensor",
+}
 KNOWN |= {"ConvertImageDtype", "ToDtype"}
 
 

@@ -1,4 +1,4 @@
-"""Recipes of pipelines of v2, for samples of one image, with boxes, points and what stays as it is."""
+"""Recipes of pipelines of v2, for samples of one image, with masks, boxes, points and what stays as it is."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from fastaug._tv_tensors.choice import loaded
 from fastaug._tv_tensors.formats import PLAIN
 from fastaug.transforms._decode import Decode
 from fastaug.transforms.v2._transform import reads_drafts, run, take_all
+from fastaug.transforms.v2._utils import _get_fill
 
 
 def packed(transform: Any) -> Packed:
@@ -53,11 +54,28 @@ def resampling(interpolation: Any, antialias: Any = None) -> tuple[int, bool, bo
 
 
 def filling(transform: Any) -> Any:
-    """Return the fill that a transform was made with. As in torchvision, a later `fill` changes nothing."""
+    """Return the fill that a transform was made with, or a dictionary of those of each kind of pixels.
+
+    As in torchvision, a later `fill` changes nothing.
+    """
     fill = transform._fill
-    if fill is transform.fill or fill.keys() != {"others"}:
-        raise NoRecipe  # a user's dictionary
-    return recipe.filling(fill["others"])
+    if fill.keys() == {"others"}:
+        return recipe.filling(fill["others"])
+    kinds = PIL.Image.Image, torch.Tensor, *_named("Image", "Mask")
+    return {number: recipe.filling(_get_fill(fill, kind)) for number, kind in enumerate(kinds)}
+
+
+def casts(dtypes: Any) -> tuple[bool, bool, bool, bool, str]:
+    """Return the arguments of the step of a dtype, or of dtypes by types, for transforms that scale."""
+    image, *others = _named("Image", "Mask", "BoundingBoxes", "KeyPoints")
+    given = dtypes if type(dtypes) is dict else {torch.Tensor: dtypes, image: dtypes, "others": None}
+    plain, tagged, mask, *places = [given.get(cls, given.get("others", ())) for cls in (torch.Tensor, image, *others)]
+    dtype = next((one for one in (torch.float32, torch.uint8) if plain is one or tagged is one), None)
+    if dtype is None:
+        raise NoRecipe
+    of_places = any(one is not None for one in places) or type(mask) not in (type(None), torch.dtype)
+    name = "" if mask is None else str(mask).removeprefix("torch.")
+    return dtype is torch.float32, of_places, plain is dtype, tagged is dtype, name
 
 
 def logarithms(bounds: torch.Tensor) -> tuple[float, float]:
@@ -68,12 +86,17 @@ def logarithms(bounds: torch.Tensor) -> tuple[float, float]:
     return low, high
 
 
+def _named(*names: str) -> list[Any]:
+    """Return the classes of tv_tensors of these names: None for each before their first use."""
+    return [getattr(loaded(), name, None) for name in names]
+
+
 def _leaves() -> tuple[Any, ...]:
     found = loaded()
-    image, boxes, points = (getattr(found, name, None) for name in ("Image", "BoundingBoxes", "KeyPoints"))
+    image, *places = _named("Image", "BoundingBoxes", "KeyPoints", "Mask")
     formats = () if found is None else tuple(found.BoundingBoxFormat[name] for name in PLAIN)
     others = torch.Tensor, PIL.Image.Image, np.ndarray, LazyImage
-    return PIL.Image.Image, image, torch.Tensor, boxes, points, formats, SUPPORTED_NODES, others
+    return PIL.Image.Image, image, torch.Tensor, *places, formats, SUPPORTED_NODES, others
 
 
 def _split(transforms: Any) -> tuple[Any, Callable[[Any], Any] | None]:

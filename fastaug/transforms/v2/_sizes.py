@@ -211,3 +211,7 @@ class RandomResize(_RandomSize):
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         return {"size": [draws_of(flat_inputs).randint(self.min_size, self.max_size)]}
+
+    def _packed(self) -> Packed:
+        by = _recipe.resampling(self.interpolation, self.antialias)
+        return "RandomResize", recipe.whole(self.min_size), recipe.whole(self.max_size), by

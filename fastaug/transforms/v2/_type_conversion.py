@@ -14,6 +14,7 @@ from fastaug._draft.leaf import ImageDraft, VideoDraft
 from fastaug._draft.recipe import NoRecipe, Packed
 from fastaug._tv_tensors.choice import loaded
 from fastaug._tv_tensors.draft import PlacesDraft
+from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping, Transform
 from fastaug.transforms.v2._utils import settled, tv_named, tv_types, type_of
@@ -232,9 +233,9 @@ class ToDtype(Keeping):
         return self._call_kernel(F.to_dtype, inpt, dtype=dtype, scale=self.scale)
 
     def _packed(self) -> Packed:
-        if self.scale is not True or (self.dtype is not torch.float32 and self.dtype is not torch.uint8):
+        if self.scale is not True:
             raise NoRecipe
-        return "ConvertImageDtype", self.dtype is torch.float32, False
+        return "ToDtype", *_recipe.casts(self.dtype)
 
 
 class ConvertImageDtype(Keeping):

@@ -1,0 +1,94 @@
+#include <doctest/doctest.h>
+
+#include "draft/sample.h"
+#include "tests/support/torch.h"
+
+namespace fastaug {
+namespace {
+
+const AsCore kTorch;
+const Fill kBlack{};
+
+Outline outline(Container container, int channels) {
+  Outline given{container, {30, 40, channels}, container == Container::kPil ? Mode::kRgb : Mode::kNone};
+  given.v2 = true;
+  return given;
+}
+
+// With a point at (x, y) of (4, 6).
+class Pointed : public SampleDraft {
+ public:
+  Pointed() : SampleDraft(outline(Container::kPil, 3)) {
+    static constexpr float kPlace[] = {4, 6};
+    join({Points({kPlace, CoordinateType::kFloat32, 1, 2, 1}, {30, 40})});
+  }
+
+  std::array<float, 2> place() const {
+    std::array<float, 2> xy{};
+    std::get<Points>(following()[0].leaf).write(xy.data());
+    return xy;
+  }
+};
+
+TEST_CASE("places follow each move of an image once") {
+  const auto moved = [](auto move) {
+    Pointed draft;
+    REQUIRE(move(draft) == Reason::kNone);
+    REQUIRE_FALSE(draft.declined());
+    CHECK(draft.following()[0].moved);
+    CHECK(std::get<Points>(draft.following()[0].leaf).canvas() == Canvas{draft.height(), draft.width()});
+    return draft.place();
+  };
+  using Place = std::array<float, 2>;
+  CHECK(moved([](Draft& draft) { return draft.hflip(); }) == Place{35, 6});
+  CHECK(moved([](Draft& draft) { return draft.vflip(); }) == Place{4, 23});
+  CHECK(moved([](Draft& draft) { return draft.crop(1, 2, 9, 9); }) == Place{2, 5});
+  // Padded and cropped.
+  CHECK(moved([](Draft& draft) { return draft.center_crop(40, 20); }) == Place{-6, 11});
+  CHECK(moved([](Draft& draft) { return draft.pad({1, 2, 3, 4}, kBlack, std::nullopt); }) == Place{5, 8});
+  CHECK(moved([](Draft& draft) { return draft.resize(15, 80, {2}, kTorch); }) == Place{8, 3});
+  CHECK(moved([](Draft& draft) { return draft.affine(0, {3, -2}, 1, {}, {0}, Vec2{}, kBlack, kTorch); }) ==
+        Place{7, 4});
+  const Coefficients shift{1, 0, -3, 0, 1, 2, 0, 0};
+  CHECK(moved([&](Draft& draft) { return draft.perspective(shift, {0}, kBlack, kTorch); }) == Place{7, 4});
+  // The image is turned by quarters.
+  CHECK(moved([](Draft& draft) { return draft.rotate(180, {0}, false, std::nullopt, kBlack, kTorch); })[0] ==
+        doctest::Approx(36));
+}
+
+TEST_CASE("what nothing follows is declined where something should") {
+  const auto declined = [](auto step) {
+    Pointed draft;
+    step(draft);
+    return draft.declined();
+  };
+  CHECK(declined([](Draft& draft) { draft.append(OpId::HFLIP); }));
+  CHECK(declined([](Draft& draft) { draft.rot90(2); }));
+  CHECK(declined([](Draft& draft) { draft.transpose(); }));
+  CHECK(declined([](Draft& draft) { draft.pad({1, 1, 1, 1}, kBlack, PadMode::kEdge); }));
+  CHECK_FALSE(declined([](Draft& draft) { draft.append(OpId::INVERT); }));
+}
+
+TEST_CASE("masks take the nearest pixels, and the fill of their kind") {
+  SampleDraft image(outline(Container::kPil, 3));
+  image.join({std::make_unique<MaskDraft>(outline(Container::kTensor, 6))});
+  const MaskDraft& mask = *std::get<std::unique_ptr<MaskDraft>>(image.following()[0].leaf);
+  // To the same size: another object of the same samples.
+  image.resize(30, 40, {2}, kTorch);
+  CHECK(image.following()[0].touched);
+  CHECK_FALSE(image.following()[0].moved);
+  Fill fill;
+  for (const double value : {1, 2, 3, 255}) fill.kinds.push_back({{value}, false, true});
+  image.resize(10, 20, {2}, kTorch);
+  image.pad({1, 1, 1, 1}, fill, std::nullopt);
+  image.cast_masks("int64");
+  REQUIRE_FALSE(image.declined());
+  CHECK(image.program()[0].id == OpId::RESIZE);
+  CHECK(mask.program()[0].id == OpId::NEAREST);
+  CHECK(image.program()[1].fill[0] == 1);
+  CHECK(mask.program_of(1)[1].fill[1] == 255);
+  CHECK(image.hflip() != Reason::kNone);
+}
+
+}  // namespace
+}  // namespace fastaug
