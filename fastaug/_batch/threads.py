@@ -132,7 +132,7 @@ class Crew:
     def push(
         self,
         work: Callable[[], None],
-        job: NativeJob | tuple[NativeJob, ...] | None = None,
+        job: NativeJob | tuple[NativeJob, ...] | _C.Works | None = None,
         rewrites: int = _C.EXACT,
         then: Callable[[], None] | None = None,
         urgent: bool = False,
