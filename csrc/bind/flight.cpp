@@ -6,6 +6,7 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -237,12 +238,20 @@ class Flight {
     if (files.empty()) return py::none();
     return py::cast(Works{self, files.size(), [files](size_t number, JobQueue::Seconds& seconds) {
                             const double start = now();
-                            Item& item = *files[number];
-                            item.file = read_file(item.path.c_str(), kAtOnce);
-                            item.header = codec::read_header({item.file.data.get(), item.file.size});
+                            read(*files[number]);
                             seconds.reading += now() - start;
                             return true;
                           }});
+  }
+
+  // A file that cannot be read is Python's.
+  static void read(Item& item) noexcept {
+    try {
+      item.file = read_file(item.path.c_str(), kAtOnce);
+      item.header = codec::read_header({item.file.data.get(), item.file.size});
+    } catch (const std::bad_alloc&) {
+      item.file = {};
+    }
   }
 
   // Borrows an image that is in memory. True of one whose file is to be read.
@@ -268,7 +277,7 @@ class Flight {
     } else if (!PyUnicode_CheckExact(source.ptr())) {
       borrow(item, image);
     } else if (can_read_files()) {
-      item.path = source.cast<std::string>();
+      item.path = owned(PyUnicode_EncodeFSDefault(source.ptr())).cast<std::string>();
       item.encoded = py::reinterpret_borrow<py::object>(image);
       if (!is_handle && has_indexes(item.path, saved)) {
         item.index = saved.attr("saved")(source).cast<std::shared_ptr<codec::ScanIndex>>();
@@ -398,7 +407,8 @@ class Flight {
     try {
       std::vector<Job> jobs;
       jobs.reserve(item.views.size());
-      for (const OneResult& view : item.views) jobs.push_back(job_of(*view.drafted, item.source, view.output.result.target));
+      for (const OneResult& view : item.views)
+        jobs.push_back(job_of(*view.drafted, item.source, view.output.result.target));
       execute_timed(std::move(jobs), options, seconds);
       item.file = {};
       return true;

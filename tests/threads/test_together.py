@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -290,6 +291,18 @@ def test_a_file_that_cannot_be_read_has_its_path(files: list[str], bad: str, ope
         train().batch(read(files) if opened else files, num_threads=2)
     assert str(caught.value) == str(expected.value)
     assert (caught.value.index, caught.value.path) == (place, files[place])  # type: ignore[attr-defined]
+
+
+def test_paths_of_any_characters(tmp_path: Path) -> None:
+    names = ["plain", "grün", "\N{SNOWMAN}", os.fsdecode(b"\xff\xfe")]
+    paths = [str(tmp_path / f"{name}.jpg") for name in names]
+    for number, path in enumerate(paths):
+        noise(number).save(path)
+    expected, _ = looped(train(), read(paths))
+    torch.manual_seed(0)
+    assert same(list(train().batch(paths, num_threads=2)), expected)
+    with pytest.raises(ValueError, match="null"):
+        train().batch([*paths, paths[0] + "\0"])
 
 
 def test_an_index_beside_a_file_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
