@@ -20,10 +20,9 @@ from bench.gpu.machine import Machine
 from bench.gpu.parts import so_far
 from bench.gpu.report import Check, Rates, Report, Row, Work, mean_work, spread
 from fastaug import _C
-from fastaug._batch.batch import Drawing
 from fastaug._batch.device import DeviceTask
 from fastaug._cuda.kernels import Family
-from fastaug._draft.call import Call
+from fastaug._draft.call import Call, Drawing
 
 #: Images that are planned together, as batches do it.
 CHUNK = 64

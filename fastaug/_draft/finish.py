@@ -64,7 +64,7 @@ def _finish(draft: Any, form: tuple[torch.dtype, bool] | None) -> Any:
         if done is not None or ending == _UNTOUCHED:
             return done
     call = draft.call
-    if call.run is _run:
+    if call.run is _run and draft.device is None:
         made = core.done(draft.image, draft._info, call.rewrites, _blank)
         if made is not NotImplemented:
             return made

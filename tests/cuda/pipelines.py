@@ -16,9 +16,9 @@ import torch
 
 import fastaug.transforms as T
 from fastaug import _C
-from fastaug._batch.batch import Drawing, Task
+from fastaug._batch.batch import Task
 from fastaug._cuda.kernels import Family, Spec
-from fastaug._draft.call import Call
+from fastaug._draft.call import Call, Drawing
 from support.programs import pack
 from tables.op_table import ROWS, Op
 from tables.recipes import IMAGENET

@@ -12,8 +12,8 @@ import torch
 
 import fastaug.transforms as T
 from fastaug import _C
-from fastaug._batch.batch import Drawing, Task
-from fastaug._draft.call import Call
+from fastaug._batch.batch import Task
+from fastaug._draft.call import Call, Drawing
 from fastaug._program.job import Job
 from property.pipeline_steps import ANY, BYTES, FLOATS, TO_TENSOR, draw_steps
 from support.scale import blocks
