@@ -70,7 +70,11 @@ def done_at_once(ways: Ways, image: Any, arguments: Iterable[Any]) -> Any:
 def pillow_pad(image: Image.Image, padding: Any, fill: Any, padding_mode: Any) -> Any:
     """Add a plain border of one colour."""
     sides = padding if type(padding) in (list, tuple) and len(padding) in (1, 2, 4) else (padding,)
-    plain = padding_mode == "constant" and (fill is None or type(fill) in (int, float, list, tuple))
+    plain = (
+        type(padding_mode) is str
+        and padding_mode == "constant"
+        and (fill is None or type(fill) in (int, float, list, tuple))
+    )
     if not plain or any(type(side) is not int for side in sides):
         return NotImplemented
     return pil_fallback.pad(image, padding, fill, padding_mode)

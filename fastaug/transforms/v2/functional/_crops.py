@@ -76,7 +76,8 @@ vflip = vertical_flip
 
 
 def _pad(image: Tensor, padding: int | Sequence[int], fill: _Fill, padding_mode: str) -> Any:
-    if padding_mode != "constant" or not (fill is None or type(fill) is int or type(fill) is float):
+    plain = type(padding_mode) is str and padding_mode == "constant"
+    if not plain or not (fill is None or type(fill) is int or type(fill) is float):
         return NotImplemented
     return v2.pad(image, v2_arguments.padding_sides(padding), fill or 0, padding_mode)
 
