@@ -191,10 +191,12 @@ def made(
                 _draw_together(batch, recipes, opening, crew, items, draws, numbers)
                 items = ()
             except ValueError:
-                if before is None or batch.tasks:
+                if batch.tasks:
                     raise
+                # Python finds the same error in the first image, and says what was asked for.
                 call.draws.release()
-                set_all(own, before)
+                if before is not None:
+                    set_all(own, before)
                 crew.start()
         for index, (item, image, error) in enumerate(Ahead(items, pipeline._handle, crew, _READ * threads)):
             with draws.next():
@@ -244,7 +246,9 @@ def _draw_together(
 
         together.add(add_one)
         most = together.most_pixels
-        crew.start(None if most is None else len(items) * most // _WORTH)
+        threads = None if most is None else len(items) * most // _WORTH
+        if threads != 0:  # later images may be larger
+            crew.start(threads)
 
     for start in range(0, len(items), _TOGETHER):
         several = slice(start, start + _TOGETHER)

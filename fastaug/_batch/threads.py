@@ -178,9 +178,9 @@ class Crew:
             self.queue.done(number)
             del work, then  # they may keep an error that leads to this frame
 
-    def help(self, seconds: float = _HELPING) -> None:
-        """Do the next entry, if one is left, or for so long several pieces of it. Ctrl-C is handled between two."""
-        number = self.queue.work(False, 1, seconds)
+    def help(self) -> None:
+        """Do the next entry, if one is left, or some pieces of it. Ctrl-C is handled between two calls."""
+        number = self.queue.work(False, 1, _HELPING)
         if number is not None:
             self._do(number)
 

@@ -18,6 +18,7 @@ import fastaug
 import fastaug.transforms as T
 from fastaug._batch import run
 from fastaug._batch.batch import Task
+from fastaug._batch.threads import Crew
 from fastaug._image import indexes
 from fastaug.data import DataLoader
 from fastaug.transforms import v2
@@ -214,19 +215,30 @@ def test_a_replaced_method_is_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_out_that_does_not_fit_leaves_the_generator() -> None:
+@pytest.mark.parametrize("seeds", [None, list(range(30))])
+def test_out_that_does_not_fit_leaves_the_generator(seeds: list[int] | None) -> None:
     transform, images = train(), [noise(number) for number in range(30)]
     transform.batch(images)
     torch.manual_seed(3)
     state = torch.get_rng_state()
     with pytest.raises(ValueError, match="out should hold"):
-        transform.batch(images, out=torch.empty(30, 3, 25, 24))
+        transform.batch(images, out=torch.empty(30, 3, 25, 24), seeds=seeds)
     assert torch.equal(torch.get_rng_state(), state)
     out = torch.empty(30, 3, 24, 24)
     expected, _ = looped(transform, images, 3)
     torch.manual_seed(3)
     assert transform.batch(images, out=out) is out
     assert same(list(out), expected)
+
+
+def test_large_images_after_small_ones_get_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int | None] = []
+    start = Crew.start
+    monkeypatch.setattr(Crew, "start", lambda crew, most=None: started.append(most) or start(crew, most))
+    images = [noise(number) for number in range(run._TOGETHER)] + [noise(k, 600, 700) for k in range(4)]
+    check(train(), images, threads=3)
+    assert started
+    assert all(started)
 
 
 def test_out_of_any_strides_is_filled() -> None:
