@@ -137,44 +137,35 @@ void Recipe::begin(py::handle image, py::handle transforms, std::optional<Drafte
   if (!transforms.is(transforms_) || is_recording()) return;
   try {
     borrow(image, drafted, [this] { return is_own(); });
-    if (!drafted) return;
-    if (!draws_any_) {
-      draw_nothing(*drafted);
-    } else {
-      draw(*drafted);
-    }
+    if (drafted && !(draws_any_ ? draw(*drafted) : draw_nothing(*drafted))) drafted.reset();
   } catch (py::error_already_set& error) {
     // Python comes to the same error, if it is one and not Ctrl-C.
     if (!error.matches(PyExc_Exception)) throw;
     drafted.reset();
   }
-  if (drafted && !takes(*drafted)) drafted.reset();
 }
 
-void Recipe::draw_nothing(Drafted& drafted) const {
-  if (!Stream::plain()) {
-    drafted.draft.decline(Reason::kNumber);
-    return;
-  }
+bool Recipe::draw_nothing(Drafted& drafted) const {
+  if (!Stream::plain()) return false;
   Random none;
   draw(drafted, none, {});
+  return takes(drafted);
 }
 
-void Recipe::draw(Drafted& drafted) const {
+bool Recipe::draw(Drafted& drafted) const {
   Stream* const stream = stream_of(draws_);
   // Keeps earlier draws, which are the caller's.
   if (stream != nullptr) stream->release();
-  if (stream == nullptr || !stream->acquire()) {
-    drafted.draft.decline(Reason::kNumber);
-    return;
-  }
+  if (stream == nullptr || !stream->acquire()) return false;
   try {
     draw(drafted, stream->random, stream->form);
   } catch (py::error_already_set&) {
     stream->forget();
     throw;
   }
-  if (!takes(drafted)) stream->forget();
+  const bool taken = takes(drafted);
+  if (!taken) stream->forget();
+  return taken;
 }
 
 void Recipe::draw(Drafted& drafted, Random& random, UniformForm form) const {

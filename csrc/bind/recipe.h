@@ -93,8 +93,9 @@ class Recipe {
   void begin(pybind11::handle image, pybind11::handle transforms, std::optional<Drafted>& drafted);
   template <class IsOwn>
   void borrow(pybind11::handle image, std::optional<Drafted>& drafted, const IsOwn& is_own) const;
-  void draw(Drafted& drafted) const;
-  void draw_nothing(Drafted& drafted) const;
+  // False, and nothing drawn, where the image is Python's after all.
+  bool draw(Drafted& drafted) const;
+  bool draw_nothing(Drafted& drafted) const;
 
   Steps steps_;
   bool draws_any_;
