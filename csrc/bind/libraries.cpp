@@ -8,12 +8,16 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "bind/errors.h"
 #include "bind/once.h"
 #include "draft/gaussian.h"
+#include "places/product.h"
 
 namespace py = pybind11;
 
@@ -23,7 +27,7 @@ namespace {
 // By name; those that take little time are looked up once.
 struct Functions {
   py::dict named;
-  py::object real, whole, follows, fuses_products, default_dtype, float32;
+  py::object real, whole, follows, fuses_products, default_dtype, float32, matmul_precision;
   bool width_first = false;
   py::tuple convolution_settings;  // functions that return numbers
   py::object convolutions, name_of_convolution, convolution;
@@ -134,6 +138,54 @@ std::optional<bool> fuses_blur(const Kernel& kernel, Shape shape, int64_t images
   return answer;
 }
 
+// How torch's product of so many rows of (x, y, 1) and two columns adds; nothing where it does in no known way.
+template <class T>
+std::optional<ProductForm> ask_product_form(int64_t rows) {
+  constexpr int64_t kEnoughRows = 64;
+  uint32_t word = 1;
+  const auto next = [&word] {
+    word = word * 1664525 + 1013904223;
+    return (static_cast<T>(word >> 8) + static_cast<T>(1) / static_cast<T>(3)) * static_cast<T>(0x1p-17) - T{64};
+  };
+  const auto memory = [](auto& values) {
+    return py::memoryview::from_memory(values.data(), static_cast<py::ssize_t>(values.size() * sizeof(values[0])));
+  };
+  std::vector<std::array<T, 3>> points(static_cast<size_t>(rows));
+  std::vector<std::array<T, 2>> theirs(points.size());
+  std::array<T, 6> map;
+  std::vector<ProductForm> forms = product_forms();
+  // Sums of a few rows may be the same in several forms.
+  for (int64_t compared = 0; compared < kEnoughRows; compared += rows) {
+    for (auto& [x, y, one] : points) {
+      x = next();
+      y = next();
+      one = T{1};
+    }
+    for (T& number : map) number = next();
+    functions().named["product"](memory(points), memory(map), memory(theirs), std::is_same_v<T, double>);
+    std::erase_if(forms, [&](const ProductForm& form) {
+      return !std::ranges::equal(points, theirs, [&](const auto& point, const auto& sums) {
+        return form(point, map.data()) == sums[0] && form(point, map.data() + 3) == sums[1];
+      });
+    });
+  }
+  if (forms.empty()) return std::nullopt;
+  return forms.front();
+}
+
+// Asked once for each type and number of rows, of which libraries choose by the smallest ones.
+std::optional<ProductForm> known_product_form(bool doubles, int64_t rows) {
+  constexpr size_t kMostKnown = 4096;
+  if (rows <= 0) return ProductForm{};
+  static thread_local std::map<std::tuple<std::string, bool, int64_t>, std::optional<ProductForm>> known;
+  std::tuple asked{owned(PyObject_CallNoArgs(functions().matmul_precision.ptr())).cast<std::string>(), doubles, rows};
+  if (const auto found = known.find(asked); found != known.end()) return found->second;
+  const auto form = doubles ? ask_product_form<double>(rows) : ask_product_form<float>(rows);
+  if (known.size() >= kMostKnown) known.clear();
+  known.emplace(std::move(asked), form);
+  return form;
+}
+
 class ByPython final : public Torch {
  public:
   double exp(float power) const override {
@@ -194,6 +246,7 @@ double real_of(py::handle value) { return functions().real(value).cast<double>()
 py::object whole_of(py::handle value) { return functions().whole(value); }
 
 void register_libraries(py::module_& m) {
+  set_product_forms(known_product_form);
   m.def("sure_perspective", &sure_perspective, py::arg("starts"), py::arg("ends"));
   m.def(
       "help_drafts",
@@ -205,6 +258,7 @@ void register_libraries(py::module_& m) {
                        named["fuses_products"],
                        named["default_dtype"],
                        named["float32"],
+                       named["matmul_precision"],
                        named["width_first"].cast<bool>(),
                        named["convolution_settings"],
                        named["convolutions"],

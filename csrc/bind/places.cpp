@@ -73,7 +73,7 @@ void register_common(py::class_<Places>& type) {
       .def(
           "affine",
           [](Places& self, const AffineMap& forth, const std::optional<AffineMap>& back, bool clamping) {
-            self.affine(forth, back ? &*back : nullptr, clamping);
+            return self.affine(forth, back ? &*back : nullptr, clamping);
           },
           py::arg("forth"), py::arg("back"), py::arg("clamping"))
       .def("perspective", &Places::perspective, py::arg("map"), py::arg("clamping"))

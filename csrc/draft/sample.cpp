@@ -1,6 +1,7 @@
 #include "draft/sample.h"
 
 #include <cmath>
+#include <type_traits>
 
 namespace fastaug {
 namespace {
@@ -32,7 +33,11 @@ class Mover {
   template <class HowT>
   Reason operator()(const HowT& how) {
     if (refuses(how)) return Reason::kNumber;
-    move(how);
+    if constexpr (std::is_same_v<decltype(move(how)), bool>) {
+      if (!move(how)) return Reason::kLibrary;
+    } else {
+      move(how);
+    }
     return all_.canvas() == after_ ? Reason::kNone : Reason::kShape;
   }
 
@@ -54,16 +59,16 @@ class Mover {
     all_.pad(how.sides.left, how.sides.top, how.sides.right, how.sides.bottom, clamping_);
   }
   void move(const moves::Resize&) { all_.resize(after_); }
-  void move(const moves::Rotate& how) {
+  bool move(const moves::Rotate& how) {
     const auto [forth, back] = v2_affine(how.center.value_or(middle_), -how.angle, {}, 1.0, {});
     const AffineMap here = std::to_array(back.numbers);
-    all_.affine(std::to_array(forth.numbers), how.expand ? &here : nullptr, clamping_);
+    return all_.affine(std::to_array(forth.numbers), how.expand ? &here : nullptr, clamping_);
   }
-  void move(const moves::Affine& how) {
+  bool move(const moves::Affine& how) {
     const BothWays map = v2_affine(how.center.value_or(middle_), how.angle, how.translate, how.scale, how.shear);
-    all_.affine(std::to_array(map.forth.numbers), nullptr, clamping_);
+    return all_.affine(std::to_array(map.forth.numbers), nullptr, clamping_);
   }
-  void move(const moves::Perspective& how) { all_.perspective(*inverse(*how.coefficients), clamping_); }
+  bool move(const moves::Perspective& how) { return all_.perspective(*inverse(*how.coefficients), clamping_); }
 
   PlacesT& all_;
   bool clamping_;

@@ -164,38 +164,39 @@ void Boxes::resize(Canvas size) {
   canvas_ = size;
 }
 
-void Boxes::affine(const AffineMap& forth, const AffineMap* back, bool clamping) {
-  if (count() == 0) return;
-  std::visit(
+bool Boxes::affine(const AffineMap& forth, const AffineMap* back, bool clamping) {
+  if (count() == 0) return true;
+  return std::visit(
       [&, this]<class T>(std::vector<T>& values) {
         using R = Real<T>;
-        const AffineOf<R> map(forth);
-        Canvas canvas = canvas_;
-        Point<R> corner{R{0}, R{0}};
-        if (back != nullptr) {
-          canvas = expanded(canvas_, *back);
-          corner = map.corner_of(canvas_);
-        }
+        const auto form = product_form(std::is_same_v<R, double>, 4 * count());
+        const auto canvas = back == nullptr ? std::optional(canvas_) : expanded(canvas_, *back);
+        const auto corner = back == nullptr ? std::optional(Point<R>{}) : corner_of<R>(canvas_, forth);
+        if (!form || !canvas || !corner) return false;
+        const AffineOf<R> map(forth, *form);
         for_each(values, [&, this](T* box) {
           R real[4];
           for (int i = 0; i < 4; ++i) real[i] = static_cast<R>(box[i]);
           convert_box(real, format_, BoxFormat::kXyxy);
           wrap_corners(real, map);
-          for (int i = 0; i < 4 && back != nullptr; ++i) real[i] -= i % 2 == 0 ? corner.x : corner.y;
-          if (clamping) clamp_box(real, BoxFormat::kXyxy, canvas);
+          for (int i = 0; i < 4 && back != nullptr; ++i) real[i] -= i % 2 == 0 ? corner->x : corner->y;
+          if (clamping) clamp_box(real, BoxFormat::kXyxy, *canvas);
           convert_box(real, BoxFormat::kXyxy, format_);
           for (int i = 0; i < 4; ++i) box[i] = as_coordinate<T>(real[i]);
         });
-        canvas_ = canvas;
+        canvas_ = *canvas;
+        return true;
       },
       values_);
 }
 
-void Boxes::perspective(const ProjectiveMap& numbers, bool clamping) {
-  std::visit(
+bool Boxes::perspective(const ProjectiveMap& numbers, bool clamping) {
+  return std::visit(
       [&, this]<class T>(std::vector<T>& values) {
         using R = Real<T>;
-        const ProjectiveOf<R> map(numbers);
+        const auto form = product_form(std::is_same_v<R, double>, 4 * count());
+        if (!form) return false;
+        const ProjectiveOf<R> map(numbers, *form);
         for_each(values, [&, this](T* box) {
           convert_box(box, format_, BoxFormat::kXyxy);
           R real[4];
@@ -205,6 +206,7 @@ void Boxes::perspective(const ProjectiveMap& numbers, bool clamping) {
           convert_box(real, BoxFormat::kXyxy, format_);
           for (int i = 0; i < 4; ++i) box[i] = as_coordinate<T>(real[i]);
         });
+        return true;
       },
       values_);
 }

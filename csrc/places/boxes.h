@@ -26,8 +26,9 @@ class Boxes {
   // The canvas must not be empty, but where its size stays: then nothing changes.
   void resize(Canvas size);
   // Zero boxes keep everything, the canvas too. With `back`, the canvas becomes the one that holds all of it.
-  void affine(const AffineMap& forth, const AffineMap* back, bool clamping);
-  void perspective(const ProjectiveMap& map, bool clamping);
+  // False, and nothing changed, where torch's product is unknown; a perspective, too.
+  bool affine(const AffineMap& forth, const AffineMap* back, bool clamping);
+  bool perspective(const ProjectiveMap& map, bool clamping);
   // The canvas must not be empty, but for zero boxes.
   void elastic(const Displacement& by, bool clamping);
   void convert(BoxFormat format);

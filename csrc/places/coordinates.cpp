@@ -41,11 +41,14 @@ void written(const Coordinates& from, void* to) {
 }
 
 template <class T>
-Point<T> AffineOf<T>::corner_of(Canvas canvas) const {
+std::optional<Point<T>> corner_of(Canvas canvas, const AffineMap& numbers) {
+  const auto form = product_form(std::is_same_v<T, double>, 4);
+  if (!form) return std::nullopt;
+  const AffineOf<T> map(numbers, *form);
   const auto width = static_cast<T>(canvas.width), height = static_cast<T>(canvas.height);
-  Point<T> least = (*this)({T{0}, T{0}});
+  Point<T> least = map({T{0}, T{0}});
   for (const Point<T> corner : {Point<T>{T{0}, height}, Point<T>{width, height}, Point<T>{width, T{0}}}) {
-    const Point<T> at = (*this)(corner);
+    const Point<T> at = map(corner);
     // NaN is the least.
     least.x = at.x < least.x || std::isnan(at.x) ? at.x : least.x;
     least.y = at.y < least.y || std::isnan(at.y) ? at.y : least.y;
@@ -53,11 +56,13 @@ Point<T> AffineOf<T>::corner_of(Canvas canvas) const {
   return least;
 }
 
-template struct AffineOf<float>;
-template struct AffineOf<double>;
+template std::optional<Point<float>> corner_of(Canvas canvas, const AffineMap& map);
+template std::optional<Point<double>> corner_of(Canvas canvas, const AffineMap& map);
 
-Canvas expanded(Canvas canvas, const AffineMap& back) {
-  const AffineOf<float> map(back);
+std::optional<Canvas> expanded(Canvas canvas, const AffineMap& back) {
+  const auto form = product_form(false, 4);
+  if (!form) return std::nullopt;
+  const AffineOf<float> map(back, *form);
   const auto half_width = static_cast<float>(0.5 * static_cast<double>(canvas.width));
   const auto half_height = static_cast<float>(0.5 * static_cast<double>(canvas.height));
   float xs[4], ys[4];
@@ -77,7 +82,7 @@ Canvas expanded(Canvas canvas, const AffineMap& back) {
     const float low = std::floor(cut(*std::ranges::min_element(ends), half));
     return as_coordinate<int64_t>(high - low);
   };
-  return {size(ys, half_height), size(xs, half_width)};
+  return Canvas{size(ys, half_height), size(xs, half_width)};
 }
 
 }  // namespace fastaug

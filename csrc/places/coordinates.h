@@ -1,5 +1,5 @@
 // Coordinates in an image: what boxes and points share. The arithmetic is torch's on tensors of the same type, one
-// rounding an operation.
+// rounding an operation but in matrix products.
 #pragma once
 
 #include <array>
@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <variant>
 #include <vector>
+
+#include "places/product.h"
 
 namespace fastaug {
 
@@ -106,35 +108,41 @@ using AffineMap = std::array<double, 6>;
 template <class T>
 struct AffineOf {
   T numbers[6];
+  ProductForm form;
 
-  explicit AffineOf(const AffineMap& map) {
+  AffineOf(const AffineMap& map, const ProductForm& product) : form(product) {
     for (size_t i = 0; i < 6; ++i) numbers[i] = static_cast<T>(map[i]);
   }
   Point<T> operator()(Point<T> at) const {
-    return {at.x * numbers[0] + at.y * numbers[1] + numbers[2], at.x * numbers[3] + at.y * numbers[4] + numbers[5]};
+    const std::array<T, 3> row{at.x, at.y, T{1}};
+    return {form(row, numbers), form(row, numbers + 3)};
   }
-  // The least x and y of the mapped canvas.
-  Point<T> corner_of(Canvas canvas) const;
 };
 
+// The least x and y of the mapped canvas; nothing where torch's product is unknown.
+template <class T>
+std::optional<Point<T>> corner_of(Canvas canvas, const AffineMap& map);
+
 // The canvas that holds one mapped about its centre, by the map from output to input, to 1e-4 of a pixel, in float32.
-// Fails when that is no number.
-Canvas expanded(Canvas canvas, const AffineMap& back);
+// Nothing where torch's product is unknown. Fails when that is no number.
+std::optional<Canvas> expanded(Canvas canvas, const AffineMap& back);
 
 // Eight numbers of a projective map.
 using ProjectiveMap = std::array<double, 8>;
 
 template <class T>
 struct ProjectiveOf {
-  T numbers[8];
+  T numbers[9];
+  ProductForm form;
 
-  explicit ProjectiveOf(const ProjectiveMap& map) {
+  ProjectiveOf(const ProjectiveMap& map, const ProductForm& product) : form(product) {
     for (size_t i = 0; i < 8; ++i) numbers[i] = static_cast<T>(map[i]);
+    numbers[8] = T{1};
   }
   Point<T> operator()(Point<T> at) const {
-    const T below = at.x * numbers[6] + at.y * numbers[7] + T{1};
-    return {(at.x * numbers[0] + at.y * numbers[1] + numbers[2]) / below,
-            (at.x * numbers[3] + at.y * numbers[4] + numbers[5]) / below};
+    const std::array<T, 3> row{at.x, at.y, T{1}};
+    const T below = form(row, numbers + 6);
+    return {form(row, numbers) / below, form(row, numbers + 3) / below};
   }
 };
 

@@ -69,31 +69,41 @@ void Points::resize(Canvas size) {
   canvas_ = size;
 }
 
-void Points::affine(const AffineMap& forth, const AffineMap* back, bool) {
-  if (count() == 0) return;
-  std::visit(
+bool Points::affine(const AffineMap& forth, const AffineMap* back, bool) {
+  if (count() == 0) return true;
+  return std::visit(
       [&, this]<class T>(std::vector<T>& values) {
         using R = Real<T>;
-        const AffineOf<R> map(forth);
+        const auto form = product_form(std::is_same_v<R, double>, count());
+        if (!form) return false;
+        const AffineOf<R> map(forth, *form);
         const auto mapped = [&](T x, T y) { return map({static_cast<R>(x), static_cast<R>(y)}); };
-        if (back == nullptr) return map_each(values, mapped);
-        const Canvas canvas = expanded(canvas_, *back);
-        const Point<R> corner = map.corner_of(canvas_);
+        if (back == nullptr) {
+          map_each(values, mapped);
+          return true;
+        }
+        const auto canvas = expanded(canvas_, *back);
+        const auto corner = corner_of<R>(canvas_, forth);
+        if (!canvas || !corner) return false;
         map_each(values, [&](T x, T y) {
           const Point<R> at = mapped(x, y);
-          return Point<R>{at.x - corner.x, at.y - corner.y};
+          return Point<R>{at.x - corner->x, at.y - corner->y};
         });
-        canvas_ = canvas;
+        canvas_ = *canvas;
+        return true;
       },
       values_);
 }
 
-void Points::perspective(const ProjectiveMap& numbers, bool) {
-  std::visit(
-      [&]<class T>(std::vector<T>& values) {
+bool Points::perspective(const ProjectiveMap& numbers, bool) {
+  return std::visit(
+      [&, this]<class T>(std::vector<T>& values) {
         using R = Real<T>;
-        const ProjectiveOf<R> map(numbers);
+        const auto form = product_form(std::is_same_v<R, double>, count());
+        if (!form) return false;
+        const ProjectiveOf<R> map(numbers, *form);
         map_each(values, [&](T x, T y) { return map({static_cast<R>(x), static_cast<R>(y)}); });
+        return true;
       },
       values_);
 }

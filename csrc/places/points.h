@@ -21,8 +21,9 @@ class Points {
   // The canvas must not be empty, but where its size stays: then nothing changes.
   void resize(Canvas size);
   // Zero points keep everything, the canvas too. With `back`, the canvas becomes the one that holds all of it.
-  void affine(const AffineMap& forth, const AffineMap* back, bool clamping = false);
-  void perspective(const ProjectiveMap& map, bool clamping = false);
+  // False, and nothing changed, where torch's product is unknown; a perspective, too.
+  bool affine(const AffineMap& forth, const AffineMap* back, bool clamping = false);
+  bool perspective(const ProjectiveMap& map, bool clamping = false);
   // The canvas must not be empty, but for zero points.
   void elastic(const Displacement& by, bool clamping = false);
   // Onto the pixels of the canvas.

@@ -27,6 +27,14 @@ def _weights(exponents: memoryview, v2: bool) -> None:
     weights.copy_(warp.gaussian_weights(weights, v2))
 
 
+def _product(points: memoryview, columns: memoryview, product: memoryview, doubles: bool) -> None:
+    """Write the products of rows of (x, y, 1) and of two columns, as torchvision asks torch for them."""
+    dtype = torch.float64 if doubles else torch.float32
+    rows, numbers, result = (torch.frombuffer(memory, dtype=dtype) for memory in (points, columns, product))
+    with torch.autocast("cpu", enabled=False), torch.no_grad():
+        result.view(-1, 2).copy_(torch.matmul(rows.view(-1, 3), numbers.view(2, 3).T))
+
+
 def _follows(name: str) -> bool:
     """Return True if the core's result of that name is the library's."""
     if name == "bytes":
@@ -52,5 +60,7 @@ FUNCTIONS: dict[str, Any] = {
     "fuses_products": rounding.fuses_products,
     "default_dtype": torch.get_default_dtype,
     "float32": torch.float32,
+    "product": _product,
+    "matmul_precision": torch.get_float32_matmul_precision,
     "width_first": bool(RESIZE_FLAGS),
 }

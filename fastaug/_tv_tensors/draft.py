@@ -254,8 +254,7 @@ class PlacesDraft(Leaf):
         canvas_size = self.canvas_size
         forth, back = maps.affine_matrices(canvas_size, angle, translate, scale, shear, center)
         held = self.held
-        if held is not None:
-            held.affine(forth, back if expand else None, self._clamping())
+        if held is not None and held.affine(forth, back if expand else None, self._clamping()):
             return self._moved()
         plain, corner = self.plain(), None
         real = plain if plain.is_floating_point() else plain.float()
@@ -277,10 +276,9 @@ class PlacesDraft(Leaf):
         numbers = checked_coefficients(startpoints, endpoints, coefficients)
         inverse = maps.inverse_perspective(numbers, self._plural)
         held = self.held
-        if held is None:
+        if held is None or not held.perspective(inverse, self._clamping()):
             move = partial(maps.projected, inverse=inverse)
             return self._become(self._mapped(self.plain(), move, self.canvas_size))
-        held.perspective(inverse, self._clamping())
         self._moved()
 
     def elastic(self, displacement: Tensor, interpolation: Any = None, fill: Any = None) -> None:

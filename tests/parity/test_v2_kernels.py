@@ -160,7 +160,7 @@ def test_blur() -> None:
         if channels == 3:
             of_pil = F.gaussian_blur(F.to_pil_image(image), list(size), list(sigma))
             assert np.array_equal(found, np.asarray(of_pil)), (image.shape, size, sigma)
-    assert done > 200
+    assert done > 100  # the others are left to torch, more of them on some processors
 
 
 @pytest.mark.parametrize("isa", OTHER_ISAS)

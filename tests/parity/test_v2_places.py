@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,8 @@ import torch
 import torchvision.transforms.v2.functional as F
 from torchvision import tv_tensors
 
+from fastaug import _C
+from fastaug._draft import libraries
 from fastaug._tv_tensors import kernels, meta
 from fastaug._tv_tensors.boxes import BoxesDraft
 from fastaug._tv_tensors.formats import PLAIN, ROTATED
@@ -308,16 +311,62 @@ def test_the_core_takes_plain_boxes_and_points(name: str, dtype: torch.dtype, mo
 
     boxes, points = made_boxes(name, dtype, 5, random.Random(0)), made_points((5, 2), dtype, random.Random(0))
     ops = list(geometry(random.Random(1)))
+
+    def move() -> None:
+        for op, arguments in ops:
+            also = {} if op in WITHOUT_CANVAS else {"canvas_size": (HEIGHT, WIDTH)}
+            getattr(kernels, f"{op}_keypoints")(points, **arguments, **also)
+            getattr(kernels, f"{op}_bounding_boxes")(boxes, **arguments, **also, format=name)
+
+    move()  # torch is asked once how it adds
     for function in ("clamp", "clone", "mul", "sub_", "neg_", "to", "__add__", "__sub__", "float"):
         monkeypatch.setattr(torch.Tensor, function, refuse)
     monkeypatch.setattr(torch, "matmul", refuse)
-    for op, arguments in ops:
-        also = {} if op in WITHOUT_CANVAS else {"canvas_size": (HEIGHT, WIDTH)}
-        getattr(kernels, f"{op}_keypoints")(points, **arguments, **also)
-        getattr(kernels, f"{op}_bounding_boxes")(boxes, **arguments, **also, format=name)
+    move()
     meta.clamp_keypoints(points, (50, 40))
     meta.clamp_bounding_boxes(boxes, name, (50, 40), "soft")
     meta.sanitize_bounding_boxes(boxes, name, (50, 40), 1.0, 1.0)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_products_of_all_heights(dtype: torch.dtype) -> None:
+    """Libraries add in other orders, and fuse, by the number of rows."""
+    rng = random.Random(0)
+    arguments: dict[str, Any] = {"translate": [1.5, -2.25], "scale": 1.1, "shear": [3.0, 7.0]}
+    for rows in [*range(1, 40), 64, 65, 100, 1000]:
+        for _ in range(max(1, 20 // rows)):
+            points, angle = made_points((rows, 2), dtype, rng), rng.uniform(-180, 180)
+            ours = kernels.affine_keypoints(points, (HEIGHT, WIDTH), angle, **arguments)
+            assert same(ours, F.affine_keypoints(points, (HEIGHT, WIDTH), angle, **arguments)), rows
+
+
+def test_another_product_is_left_to_torch() -> None:
+    asked = []
+
+    def product(points: memoryview, columns: memoryview, result: memoryview, doubles: bool) -> None:
+        asked.append(len(points))
+        torch.frombuffer(result, dtype=torch.float64 if doubles else torch.float32).fill_(1)
+
+    def moved() -> None:
+        points, boxes = made_points((37, 2), torch.float32, rng), made_boxes("XYWH", torch.float32, 9, rng)
+        for op, arguments in geometry(random.Random(1)):
+            if op in ("affine", "perspective", "rotate"):
+                of_points, of_boxes = f"{op}_keypoints", f"{op}_bounding_boxes"
+                size = {"canvas_size": (HEIGHT, WIDTH)}
+                ours = getattr(kernels, of_points)(points, **arguments, **size)
+                results.append(same(ours, getattr(F, of_points)(points, **arguments, **size)))
+                ours = getattr(kernels, of_boxes)(boxes, **arguments, **size, format="XYWH")
+                results.append(same(ours, getattr(F, of_boxes)(boxes, **arguments, **size, format="XYWH")))
+
+    rng, results = random.Random(0), []
+    _C.help_drafts({**libraries.FUNCTIONS, "product": product})
+    try:
+        thread = threading.Thread(target=moved)  # which has asked nothing yet
+        thread.start()
+        thread.join()
+    finally:
+        _C.help_drafts(libraries.FUNCTIONS)
+    assert asked and results and all(results)
 
 
 def test_torch_sees_its_ops_where_it_watches() -> None:

@@ -13,6 +13,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
+from unittest import mock
 
 import numpy as np
 import torch
@@ -130,17 +131,26 @@ def sampled(op: Op, image: np.ndarray, grid: torch.Tensor) -> np.ndarray:
     return on_tensor(image, lambda x: apply(x, grid, rule, fill))
 
 
+def unfused_bmm(batch: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+    """torch's product on machines where it does not fuse, which is what an op without FUSED asks for."""
+    products = [batch[:, :, k, None] * columns[:, None, k] for k in range(3)]
+    return products[0] + products[1] + products[2]
+
+
 def torch_affine(op: Op, image: np.ndarray) -> np.ndarray:
     """As torchvision's rotate(expand=True), where the result has a size of its own."""
     height, width = op.i[:2]
     theta = torch.tensor(op.f[:6], dtype=torch.float32).reshape(1, 2, 3)
-    return sampled(op, image, tensor_functional._gen_affine_grid(theta, image.shape[1], image.shape[0], width, height))
+    with mock.patch.object(torch.Tensor, "bmm", unfused_bmm):
+        grid = tensor_functional._gen_affine_grid(theta, image.shape[1], image.shape[0], width, height)
+    return sampled(op, image, grid)
 
 
 def torch_perspective(op: Op, image: np.ndarray) -> np.ndarray:
     """torchvision's perspective, from the coefficients on; for an input of another size by the same grid."""
     height, width = op.i[:2]
-    grid = tensor_functional._perspective_grid(list(op.f), width, height, torch.float32, torch.device("cpu"))
+    with mock.patch.object(torch.Tensor, "bmm", unfused_bmm):
+        grid = tensor_functional._perspective_grid(list(op.f), width, height, torch.float32, torch.device("cpu"))
     return sampled(op, image, grid)
 
 
@@ -418,6 +428,13 @@ def draw_torch_perspective(rng: random.Random, image: np.ndarray) -> Op:
     return sampling(rng, "TORCH_PERSPECTIVE", drawn.i, drawn.f)
 
 
+def gaussian(extent: int, sigma: float) -> list[float]:
+    """The weights of a blur, but for last bits, in which libraries differ."""
+    exponents = [-0.5 * ((k - (extent - 1) / 2) / sigma) ** 2 for k in range(extent)]
+    weights = [math.exp(exponent) for exponent in exponents]
+    return [weight / math.fsum(weights) for weight in weights]
+
+
 def draw_blur(rng: random.Random, image: np.ndarray) -> Op:
     h, w, _ = image.shape
     height, width = (2 * rng.randint(0, min(extent - 1, rng.choice([1, 2, 7]))) + 1 for extent in (h, w))
@@ -425,10 +442,7 @@ def draw_blur(rng: random.Random, image: np.ndarray) -> Op:
         height = width = 2 * rng.randint(0, min(h - 1, w - 1, rng.choice([1, 2, 15]))) + 1
     sigmas = rng.choice([0.1, rng.uniform(0.1, 4), 50.0]), rng.uniform(0.1, 4)
     square = height == width and rng.random() < 0.8
-    down, across = (
-        tensor_functional._get_gaussian_kernel1d(extent, sigma, torch.float32, torch.device("cpu")).numpy()
-        for extent, sigma in ((height, sigmas[0]), (width, sigmas[0] if square else sigmas[1]))
-    )
+    down, across = (gaussian(height, sigmas[0]), gaussian(width, sigmas[0] if square else sigmas[1]))
     halves = [*across[: width // 2 + 1], *([] if square else down[: height // 2 + 1])]
     if len(halves) > 16:
         return draw_blur(rng, image)
