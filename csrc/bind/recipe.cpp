@@ -25,8 +25,8 @@ Recipe::Recipe(const py::tuple& described, const py::tuple& watched, py::object 
                const py::dict& settings)
     : steps_(as_steps(described)),
       draws_any_(fastaug::draws(steps_)),
-      guard_(watched[0], watched[1], watched[2]),
-      transforms_(watched[3]),
+      guard_(watched[0]),
+      transforms_(watched[1]),
       call_(std::move(call)),
       draws_(std::move(draws)),
       handles_(described, settings),

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from torch import nn
-
 from fastaug import _C
+from fastaug._draft import watch
 from fastaug._draft.call import Call, Drawing
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
 from fastaug._draft.through import step_of
-from fastaug._draft.written import CALL_HOOKS, global_hooks, global_pre_hooks
 from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
@@ -26,9 +24,6 @@ from fastaug._program.job import DTYPES
 
 #: The name of a step, and its settings in the order of csrc/bind/steps.cpp.
 Packed = tuple[Any, ...]
-
-# The attributes of every module. Only its hooks are watched.
-_OF_MODULES = frozenset(vars(nn.Module()))
 
 # The number of Python's calls between two tries to make a recipe, at first and at most.
 _SOON, _LATE = 4, 1 << 10
@@ -168,40 +163,6 @@ def happening(p: float, *step: Any) -> Packed:
     return "Group", p, (step,), False
 
 
-def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-    """Return the objects, lists and dictionaries that a recipe of these transforms checks before each call."""
-    objects: list[Any] = []
-    lists: list[Any] = []
-    empty: list[Any] = [global_hooks, global_pre_hooks]
-
-    def watch(several: Any) -> None:
-        if type(several) is list:
-            lists.append((several, tuple(several)))
-        for transform in several:
-            if not is_ours(type(transform)):
-                continue  # user code, which is called as it is
-            own = vars(transform)
-            module = isinstance(transform, nn.Module)
-            names = tuple(name for name in own if not (module and name in _OF_MODULES))
-            if module:
-                empty.extend(own[name] for name in CALL_HOOKS)
-                names += CALL_HOOKS
-            objects.append((transform, len(own), names, tuple(own[name] for name in names)))
-            inner = own.get("transforms")
-            if inner is not None:
-                watch(inner)
-            told = [own[name] for name in names if name != "transforms"]
-            told.append(getattr(transform, "_AUGMENTATION_SPACE", None))  # the only mutable attribute of a class
-            told += [inner for value in told if type(value) is dict for inner in value.values()]
-            lists.extend((value, tuple(value)) for value in told if type(value) is list)
-            objects.extend(
-                (value, len(value), tuple(value), tuple(value.values())) for value in told if type(value) is dict
-            )
-
-    watch(transforms)
-    return tuple(objects), tuple(lists), tuple(empty)
-
-
 # The original, before user code can replace it.
 _RUN = _C.run
 
@@ -238,10 +199,9 @@ def recipe_of(
     try:
         first, rest = family.split(transforms)
         parts = _split(first, family)
-        objects, lists, empty = _watched(transforms)
+        watched = watch.roots(transforms, family.replaced), transforms
     except (NoRecipe, ValueError, OverflowError, KeyError, RuntimeError):
         return None  # torch raises a RuntimeError where its numbers are not known
-    watched = objects, lists, (*empty, family.replaced), transforms
     settings: dict[str, Any] = {
         "v2": family is not V1,
         "leaves": family.leaves(),
