@@ -7,6 +7,10 @@ Change one line of a training script::
 or keep torchvision's transforms, and compile them::
 
     transform = fastaug.compile(transform)
+
+or change nothing in the program::
+
+    python -m fastaug run train.py
 """
 
 from __future__ import annotations
@@ -18,6 +22,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from fastaug._compile.adapters import ADAPTERS
+from fastaug._switch.report import report
+from fastaug._switch.switch import install, uninstall
 from fastaug._tv_tensors import absent
 
 if TYPE_CHECKING:
@@ -45,17 +51,23 @@ __all__ = [
     "data",
     "explain",
     "info",
+    "install",
     "io",
     "isa",
     "pathology",
     "pillow",
     "register",
+    "report",
     "sample_file",
     "transforms",
     "tv_tensors",
+    "uninstall",
 ]
 
 __version__ = "0.2.0"
+
+for _function in (install, report, uninstall):
+    _function.__module__ = "fastaug"
 
 ADAPTERS.update(
     {name: f"fastaug.adapters.{name}" for name in ("dinov2", "lightly", "open_clip", "timm", "torchvision")}
@@ -327,6 +339,15 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'fastaug' has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Switch torchvision's transforms, for ``%load_ext fastaug`` in a notebook."""
+    install()
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    uninstall()
 
 
 def __dir__() -> list[str]:

@@ -85,6 +85,11 @@ def add_strict(command: Any) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["run"]:
+        from fastaug._switch import run as program
+
+        return program.main(given[1:])
     parser = argparse.ArgumentParser(
         prog="python -m fastaug" if Path(sys.argv[0]).name == "__main__.py" else "fastaug",
         description="torchvision.transforms, precompiled: same pixels, same seed, faster.",
@@ -100,6 +105,9 @@ def main(arguments: list[str] | None = None) -> int:
     bag.add_argument("--images", type=Path, metavar="DIR", help="your own images (default: scikit-image's)")
     bag.add_argument("--out", type=Path, default=Path("demo.png"), help="the contact sheet (default: demo.png)")
     bag.add_argument("--tiles", type=int, default=64, metavar="N", help="tiles in the bag (default: 64)")
+    # Listed here; its options are read before this, since those of the program after it are not fastaug's.
+    text = "run a Python program with torchvision's transforms at fastaug's speed"
+    commands.add_parser("run", help=text, add_help=False)
     commands.add_parser("info", help="processor, instruction sets, GPU, versions, and the rules that follow from them")
     add_folders(commands)
     add_seeing(commands)

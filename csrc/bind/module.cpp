@@ -18,6 +18,7 @@
 #include "bind/recipe.h"
 #include "bind/tiles.h"
 #include "bind/tissue.h"
+#include "bind/twins.h"
 #include "bind/written.h"
 #include "codec/codec.h"
 #include "pixel/table.h"
@@ -154,4 +155,5 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_programs(m);
   register_bag(m);
   register_written(m);
+  register_twins(m);
 }

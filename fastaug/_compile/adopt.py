@@ -6,7 +6,7 @@ nothing is written to them. An object with behaviour of its own stays and is cal
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any
 
@@ -62,15 +62,25 @@ def _is_readable(value: Any) -> bool:
     return known_class(type(value)) is not None and reason(value) is None
 
 
+Keep = Callable[[Any], Any]
+
+
+def as_it_is(function: Any) -> Any:
+    return function
+
+
 class Reader:
     """A reader that makes transforms of this package from others.
 
     Args:
         alone: whether they are called with one image, and never with the rest of a sample.
+        keep: a function of a callable that is not read, or that a read transform calls, which returns what to call in
+            its place.
     """
 
-    def __init__(self, alone: bool = True) -> None:
+    def __init__(self, alone: bool = True, keep: Keep = as_it_is) -> None:
         self._alone = alone
+        self._keep = keep
         # By the ids of the originals, which live as long as this.
         self._read: dict[int, Any] = {}
         self._inner: dict[int, list[Any] | None] = {}
@@ -137,7 +147,7 @@ class Reader:
         if known is None and type(transform) is not nn.Identity:
             inside = self._inside(transform)
             if inside is None:
-                return transform
+                return self._keep(transform)
             if len(inside) == 1:
                 return inside[0]
             made: Any = T.Compose(inside)
@@ -151,8 +161,11 @@ class Reader:
                 made.training = transform.training
             for name in attributes_of(known.__name__):
                 value = getattr(transform, name)
-                vars(made)[name] = list(map(self._one, value)) if name == "transforms" else copied(value)
+                vars(made)[name] = list(map(self._one, value)) if name == "transforms" else self._copied(value)
         return made
+
+    def _copied(self, value: Any) -> Any:
+        return self._keep(value) if callable(value) else copied(value)
 
 
 def copied(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from fastaug._compile.adopt import Reader, unread
+from fastaug._compile.adopt import Keep, Reader, as_it_is, unread
 from fastaug._draft import finish
 from fastaug._draft.call import Call
 from fastaug._draft.draft import Draft
@@ -47,6 +47,7 @@ class Compiled(SeenPipeline):
         arithmetic: Any = None,
         part: bool = False,
         found: Any = None,
+        keep: Keep = as_it_is,
     ) -> None:
         if not callable(original):
             hint = "; a Compose takes it" if isinstance(original, (list, tuple)) else ""
@@ -74,7 +75,7 @@ class Compiled(SeenPipeline):
         self._arithmetic = arithmetic
         # The seed of the DataLoader's worker that last seeded the generator.
         self._worker_seed = _worker_seed()
-        problem = self._read(original if found is None else found)
+        problem = self._read(original if found is None else found, keep)
         if problem is not None and not part:
             # Above this are fastaug.compile and the user's line.
             warnings.warn(problem, UserWarning, stacklevel=3)
@@ -82,12 +83,12 @@ class Compiled(SeenPipeline):
             self._arithmetic = original.arithmetic if isinstance(original, SeenPipeline) else "container"
         self._prepare()
 
-    def _read(self, original: Any) -> str | None:
+    def _read(self, original: Any, keep: Keep) -> str | None:
         """Set the steps of the original, or of `found`, and return a warning if nothing of it is read.
 
         All settings exist, with None for the arithmetic if it is the original's own.
         """
-        self.transforms: Any = tuple(Reader().steps(original))
+        self.transforms: Any = tuple(Reader(keep=keep).steps(original))
         return unread(original) if len(self.transforms) == 1 and self.transforms[0] is original else None
 
     def _prepare(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from torch import nn
 
 import fastaug.transforms as T
-from fastaug._compile.adopt import Reader, copied
+from fastaug._compile.adopt import Keep, Reader, as_it_is, copied
 from fastaug._compile.of_release import of_release
 from fastaug._compile.trace import inside
 from fastaug._draft import releases
@@ -86,9 +86,9 @@ def reason(transform: Any) -> str | None:
 class SampleReader(Reader):
     """A reader of transforms of samples."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._reader = Reader(alone=False)
+    def __init__(self, keep: Keep = as_it_is) -> None:
+        super().__init__(keep=keep)
+        self._reader = Reader(alone=False, keep=keep)
 
     def steps(self, transform: Any) -> list[Any]:
         cls: Any = type(transform)
@@ -120,7 +120,7 @@ class SampleReader(Reader):
             # A function or a transform of v1, called with the image alone.
             steps = self._reader.steps(transform)
             if not steps:
-                return transform
+                return self._keep(transform)
             return steps[0] if len(steps) == 1 else T.Compose(steps)
         if reason(transform) is not None:
             return transform
@@ -142,5 +142,5 @@ class SampleReader(Reader):
 
     def _value(self, name: str, value: Any) -> Any:
         if name != "transforms":
-            return {key: copied(one) for key, one in value.items()} if type(value) is dict else copied(value)
+            return {key: copied(one) for key, one in value.items()} if type(value) is dict else self._copied(value)
         return [self._one(one) for one in value]

@@ -7,7 +7,8 @@ import importlib
 import inspect
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
@@ -17,6 +18,7 @@ from fastaug._compile import functions
 from fastaug._compile.adapters import ADAPTERS
 from fastaug._draft.recognise import known_class
 from fastaug._draft.written import has_hooks
+from fastaug._own import original_of
 
 #: A reader returns a transform, or a list of them, that do the same as a given one; or None if it cannot.
 Reader = Callable[[Any], Any]
@@ -34,12 +36,14 @@ _readers: dict[Any, tuple[Reader, dict[str, Any]]] = {}
 #: Classes and functions that users were warned about.
 _told: set[Any] = set()
 
+_quiet = threading.local()
+
 
 def _methods_of(cls: Any) -> dict[str, Any]:
     """Return what a call of an object of a class may call of its own; nothing of a function."""
     if not inspect.isclass(cls):
         return {}
-    members = {name: inspect.getattr_static(cls, name, None) for name in {*_CALLS, *dir(cls)}}
+    members = {name: original_of(inspect.getattr_static(cls, name, None)) for name in {*_CALLS, *dir(cls)}}
     return {name: value for name, value in members.items() if name in _CALLS or _is_method(name, value)}
 
 
@@ -106,12 +110,22 @@ def read(transform: Any) -> list[Any] | None:
 
 def tell(cls: Any, why: str) -> None:
     """Warn, once for each class or function, that it is called as it is, and why."""
-    if cls in _told:
+    if getattr(_quiet, "depth", 0) or cls in _told:
         return
     _told.add(cls)
     warnings.warn(
         f"fastaug.compile calls {name_of(cls)} as it is, and no faster than before: {why}.", UserWarning, stacklevel=2
     )
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Read without warnings in this thread."""
+    _quiet.depth = getattr(_quiet, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _quiet.depth -= 1
 
 
 def _altered(transform: Any, cls: Any, methods: dict[str, Any]) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from fastaug._compile import read_samples
+from fastaug._compile.adopt import Keep
 from fastaug._compile.compiled import Compiled, converted
 from fastaug._draft.recipe import recipe_of
 from fastaug._inspect import words
@@ -26,8 +27,8 @@ class CompiledSamples(SeenSamples, SamplePipeline, Compiled):
     to floating-point images and videos in the result.
     """
 
-    def _read(self, original: Any) -> str | None:
-        reader = read_samples.SampleReader()
+    def _read(self, original: Any, keep: Keep) -> str | None:
+        reader = read_samples.SampleReader(keep)
         self.transforms = tuple(reader.steps(original))
         if len(self.transforms) != 1 or self.transforms[0] is not original:
             return None

@@ -24,6 +24,7 @@ from torch import nn
 
 from fastaug._compile import registry
 from fastaug._draft.written import has_hooks
+from fastaug._own import original_of
 from fastaug._views.program import Value, built
 
 #: Builtins whose results depend on their arguments alone, and that do not look at symbols.
@@ -163,7 +164,7 @@ def _is_plain(transform: Any) -> bool:
     if "__getattr__" in vars(cls) or cls.__getattribute__ is not object.__getattribute__:
         return False
     if isinstance(transform, nn.Module):
-        return cls.__call__ is nn.Module.__call__ and not has_hooks(transform)
+        return original_of(cls.__call__) is nn.Module.__call__ and not has_hooks(transform)
     return True
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 import fastaug.transforms as T
-from fastaug._compile.adopt import Reader
+from fastaug._compile.adopt import Keep, Reader
 from fastaug._compile.compiled import Compiled, converted
 from fastaug._compile.read_samples import parts_of, takes_samples
 from fastaug._compile.samples import CompiledSamples
@@ -64,7 +64,7 @@ class CompiledViews(Views, Compiled):
 
     __init__ = Compiled.__init__
 
-    def _read(self, views: Views) -> str | None:
+    def _read(self, views: Views, keep: Keep) -> str | None:
         """Compile each transform of the views."""
         sources = {source for _, source, _ in views.calls}
         # If one is read, the others cause no warnings.
@@ -78,7 +78,7 @@ class CompiledViews(Views, Compiled):
             # Inputs of other calls are converted at the end.
             formats = (None, None) if value in sources else (self.dtype, self.memory_format)
             made: type[Compiled] = CompiledSamples if takes_samples(transform) else Compiled
-            return made(transform, self._mode, None, formats[0], formats[1], self._arithmetic, part)
+            return made(transform, self._mode, None, formats[0], formats[1], self._arithmetic, part, keep=keep)
 
         self.calls = tuple((compiled(transform, value), source, value) for transform, source, value in views.calls)
         self.result = views.result

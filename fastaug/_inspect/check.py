@@ -22,6 +22,7 @@ from fastaug._inspect.float64 import NoTruthError
 from fastaug._inspect.pairs import Path, pairs, psnr, same, samples, spelled
 from fastaug._inspect.picture import listed, normalisation
 from fastaug._inspect.twin import NoTwinError, copied, sample_for, twin_of
+from fastaug._own import own as own_calls
 from fastaug._sample.pipeline import SamplePipeline
 from fastaug._tv_tensors.choice import classes
 
@@ -246,7 +247,8 @@ def check(
     undo = normalisation(pipeline.transforms)
     from tqdm import tqdm
 
-    with untouched(generator), tqdm(total=len(originals) * len(numbers), unit="call", disable=None) as progress:
+    bar = tqdm(total=len(originals) * len(numbers), unit="call", disable=None)
+    with own_calls(), untouched(generator), bar as progress:
         for position, image in enumerate(originals):
             for seed in numbers:
                 mine, state = outcome(pipeline, image, seed, generator)

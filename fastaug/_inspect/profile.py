@@ -24,6 +24,7 @@ from fastaug._inspect.log import Log, logged
 from fastaug._inspect.picture import listed
 from fastaug._inspect.records import Node, Outside, walked
 from fastaug._inspect.twin import NoTwinError, Twin, copied, sample_for, steps_like, twin_of
+from fastaug._own import own
 from fastaug._sample.pipeline import SamplePipeline
 
 #: How often a call is made with the same draws; the shortest time counts.
@@ -175,7 +176,7 @@ def profile(
 
     total = repeat * len(originals)
     progress = tqdm(total=total, unit="image", disable=None)
-    with torch_with_one_thread(), untouched(generator, seed=seed), progress:
+    with own(), torch_with_one_thread(), untouched(generator, seed=seed), progress:
         _, log = logged(pipeline, originals[0])
         stopwatch = _Stopwatch(pipeline, generator, log)
         # What is timed first only loads code and tables.

@@ -26,6 +26,7 @@ from fastaug._inspect import notebook, words
 from fastaug._inspect.check import Comparison, compare, outcome
 from fastaug._inspect.info import Info
 from fastaug._inspect.pairs import pairs, samples
+from fastaug._own import own
 from fastaug._self_test import cases
 
 #: For floating-point images with values in [0, 1]: docs/exact.md.
@@ -206,7 +207,7 @@ def run(compile: Compile, version: str) -> SelfTest:
     begun = time.perf_counter()
     result = SelfTest(machine.info(version))
     # Some of the calls warn or raise on purpose.
-    with untouched(), warnings.catch_warnings():
+    with own(), untouched(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         planned = [*_torchvision(compile), *_pillow(), *_files()]
         for one in tqdm(planned, desc="comparing", unit="op", disable=None):

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 #: beside a private room, such as tv_tensors beside _tv_tensors, is part of that room.
 PYTHON = [
     "_names",
+    "_own",
     "_C",
     "_program",
     "_cuda",
@@ -32,6 +33,7 @@ PYTHON = [
     "data",
     "adapters",
     "_self_test",
+    "_switch",
     "",  # the package itself, which hands out what is below
     "_cli",
     "__main__",

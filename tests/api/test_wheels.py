@@ -37,6 +37,7 @@ class Made:
         self.module = f"fastaug/_C.cpython-311-{MACHINE}-linux-gnu.so"
         info = "fastaug-1.0.dist-info"
         self.files = {
+            "fastaug.pth": "",
             **{f"fastaug/{name}": "" for name in ("__init__.py", "_C.pyi", "py.typed")},
             f"{info}/METADATA": "Metadata-Version: 2.4\nName: fastaug\nVersion: 1.0\n",
             f"{info}/RECORD": "",

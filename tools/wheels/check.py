@@ -63,7 +63,14 @@ def problems(wheel: Path) -> list[str]:
 
 
 def _content(opened: zipfile.ZipFile, names: set[str], info: str, match: re.Match[str]) -> Iterator[str]:
-    for name in ("fastaug/py.typed", "fastaug/_C.pyi", "fastaug/__init__.py", f"{info}/METADATA", f"{info}/RECORD"):
+    for name in (
+        "fastaug.pth",
+        "fastaug/py.typed",
+        "fastaug/_C.pyi",
+        "fastaug/__init__.py",
+        f"{info}/METADATA",
+        f"{info}/RECORD",
+    ):
         if name not in names:
             yield f"{name} is missing"
     for name in names:
