@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "bind/class_version.h"
 #include "bind/dictionary.h"
 #include "bind/errors.h"
 #include "bind/guard.h"
@@ -37,7 +38,7 @@ class Twins {
   // yet after as many calls as it had asked for.
   py::object find(PyObject* object) {
     const auto entry = entry_of(object);
-    if (entry == nullptr) return missed_(py::handle(object), py::none());
+    if (entry == nullptr) return missed(object, py::none());
     ++entry->calls;
     if (entry->twin) {
       if (entry->modules->holds() && entry->guard->holds()) {
@@ -48,9 +49,7 @@ class Twins {
       --entry->left;
       return py::none();
     }
-    py::object twin = missed_(py::handle(object), entry->note);
-    if (!twin.is_none()) ++entry->found;
-    return twin;
+    return missed(object, entry->note);
   }
 
   // Sets what the next calls find: the twin while the roots of its guard hold; without one nothing, for so many calls.
@@ -130,6 +129,15 @@ class Twins {
 #endif
   };
 
+  py::object missed(PyObject* object, const py::object& note) {
+    py::object twin = missed_(py::handle(object), note);
+    if (const auto entry = entry_of(object)) {
+      if (note.is_none()) ++entry->calls;
+      if (!twin.is_none()) ++entry->found;
+    }
+    return twin;
+  }
+
   std::shared_ptr<Twin> entry_of(PyObject* object) {
     const Lock lock(*this);
     const auto found = twins_.find(object);
@@ -173,6 +181,13 @@ py::object finder(const std::shared_ptr<Twins>& twins) {
 }  // namespace
 
 void register_twins(py::module_& m) {
+  m.def(
+      "version_of",
+      [](const py::type& cls) {
+        py::getattr(cls, "__call__", py::none());  // a class has a version from when one of its attributes is looked up
+        return version_of(reinterpret_cast<PyTypeObject*>(cls.ptr()));
+      },
+      py::arg("cls"));
   py::class_<Twins, std::shared_ptr<Twins>>(m, "Twins", py::is_final())
       .def(py::init<py::object>(), py::arg("missed"))
       .def_property_readonly("find", &finder)

@@ -128,7 +128,10 @@ class Reader:
                 made = None
         if made is not None:
             self._kept.append(made)
+            # Nobody else holds what a registered reader has made.
+            kept, self._keep = self._keep, as_it_is if seen is not None and seen.told else self._keep
             made = [step for one in made for step in self.steps(one)]
+            self._keep = kept
         self._inner[id(transform)] = made
         return made
 

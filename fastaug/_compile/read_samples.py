@@ -106,7 +106,9 @@ class SampleReader(Reader):
             seen = inside(transform) if known is None else None
             called = None if seen is None or seen.optional else seen.chain
             if called is not None and any(map(takes_samples, called)):
+                kept, self._keep = self._keep, as_it_is if seen is not None and seen.told else self._keep
                 self._inner[id(transform)] = [step for one in called for step in self.steps(one)]
+                self._keep = kept
                 self._kept.append(called)
         inner = self._inner[id(transform)]
         return [self._one(transform)] if inner is None else inner

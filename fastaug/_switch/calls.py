@@ -53,7 +53,14 @@ def _of_image(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(self, img)
         return twin(img)
 
-    return __call__
+    if "pic" not in inspect.signature(original).parameters:
+        return __call__
+    call = __call__
+
+    def of_picture(self: Any, pic: Any) -> Any:
+        return call(self, pic)
+
+    return of_picture
 
 
 def _of_sample(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -110,10 +117,12 @@ def put(owner: type, name: str, make: Callable[[Any], Any]) -> None:
 
 
 def compose_of_v1(module: ModuleType) -> None:
+    twins.begin()
     put(module.Compose, "__call__", _of_image)
 
 
 def compose_of_v2(module: ModuleType) -> None:
+    twins.begin()
     put(module.Compose, "forward", _of_sample)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from fastaug import _C
+
 #: The deepest nesting of containers and transforms that has a key.
 _DEEPEST = 6
 
@@ -24,7 +26,10 @@ class _NoKeyError(Exception):
 
 
 def key_of(transform: Any) -> Any:
-    """Return a key that equal transforms of torchvision have in common, or None if there is none."""
+    """Return a key that equal transforms of torchvision have in common, or None if there is none.
+
+    A class that has changed gives other keys.
+    """
     try:
         key = _key(transform, 0)
         hash(key)
@@ -51,4 +56,7 @@ def _key(value: Any, depth: int) -> Any:
     own = vars(value)
     if any(own.get(part) for part in _PARTS):
         raise _NoKeyError
-    return cls, tuple((name, _key(one, depth + 1)) for name, one in own.items() if name not in _OF_MODULES)
+    if (version := _C.version_of(cls)) == 0:
+        raise _NoKeyError
+    parts = tuple((name, _key(one, depth + 1)) for name, one in own.items() if name not in _OF_MODULES)
+    return cls, version, parts

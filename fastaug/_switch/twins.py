@@ -22,6 +22,7 @@ from fastaug._compile.views import CompiledViews, views_of
 from fastaug._draft.pipeline import first_of
 from fastaug._draft.recognise import reason as reason_of_v1
 from fastaug._draft.through import step_of
+from fastaug._draft.written import global_hooks, global_pre_hooks
 from fastaug._inspect import words
 from fastaug._names import is_ours
 from fastaug._switch import times, watch
@@ -77,6 +78,7 @@ class Named:
         return self._name
 
 
+_active = False
 _lock = threading.Lock()
 _compiling = threading.local()
 _shared: OrderedDict[Any, Any] = OrderedDict()
@@ -89,7 +91,7 @@ gone: OrderedDict[tuple[str, str | None], list[float]] = OrderedDict()
 def _missed(transform: Any, note: Note | None) -> Any:
     """Return the twin for a call, or None, and say what the next calls are to find."""
     # A thread never waits for another one: torchvision's own call is right at any time.
-    if getattr(_compiling, "now", False) or not _lock.acquire(blocking=False):
+    if not _active or getattr(_compiling, "now", False) or not _lock.acquire(blocking=False):
         return None
     _compiling.now = True
     try:
@@ -107,9 +109,17 @@ _twins = _C.Twins(_missed)
 find = _twins.find
 
 
+def _watch_modules() -> None:
+    """Watch the functions of torchvision's modules anew, if one has been replaced or put back."""
+    if not _twins.modules_hold():
+        _shared.clear()
+        _twins.watch_modules(watch.modules())
+
+
 def _first(transform: Any) -> Any:
+    _watch_modules()
     note = Note(_name(transform), key=key_of(transform))
-    if note.key is not None:
+    if note.key is not None and not (global_hooks or global_pre_hooks):
         twin = _shared.get(note.key)
         _seen[note.key] = _seen.pop(note.key, 0) + 1
         while len(_seen) > _SEEN:
@@ -128,16 +138,15 @@ def _first(transform: Any) -> Any:
 def _again(transform: Any, note: Note) -> Any:
     if note.twin is not None:
         note.twin, note.why = None, "it had changed since it was compiled"
-        note.key = key_of(transform)
         pause, note.pause = note.pause, min(2 * note.pause, _LATE)
         _put(transform, note, None, (), pause - 1)
         return None
     try:
         # What is compiled is what is watched: a change between both is seen.
-        if not _twins.modules_hold():
-            _twins.watch_modules(watch.modules())
+        _watch_modules()
         with registry.quietly():
             roots = watch.roots(transform)
+            note.key = key_of(transform)
             twin = _shared.get(note.key) or _compiled(transform, note)
     except (_Left, watch.UnwatchableError) as left:
         _leave(transform, note, str(left))
@@ -194,6 +203,8 @@ def _gains(step: Any) -> bool:
 def _reason(transform: Any) -> str:
     """Return why nothing of a transform is read, in words."""
     several = getattr(transform, "transforms", None)
+    if several is not None and (why := reason_of_v1(transform)) is not None and reason_of_v2(transform) is not None:
+        return f"it {why}" if not why.startswith("a ") else f"it is {why}"
     inner = list(several) if isinstance(several, (list, tuple)) and several else [transform]
     if several is not None and not len(inner):
         return "it is empty"
@@ -244,6 +255,14 @@ def counts() -> list[tuple[Note, int, int]]:
     return [(note, calls, found) for _, note, calls, found in _twins.counts()]
 
 
+def begin() -> None:
+    """Give out twins, and watch the functions of torchvision's modules, some of which may be new."""
+    global _active
+    _active = True
+    watch.remember()
+    _twins.watch_modules(watch.modules())
+
+
 def note_of(transform: Any) -> tuple[Note, int] | None:
     """Return the note of a transform, and how many of its calls had a twin; None of one that is not known."""
     known = _twins.counts_of(transform)
@@ -257,8 +276,10 @@ def recount() -> None:
 
 
 def forget() -> None:
-    """Drop all twins and notes."""
+    """Drop all twins and notes, and give out none."""
+    global _active
     with _lock:
+        _active = False
         _twins.clear()
         for known in (_shared, _seen, gone):
             known.clear()

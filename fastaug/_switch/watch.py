@@ -131,14 +131,31 @@ def _internal(transform: Any) -> tuple[str, ...]:
 
 def modules() -> tuple[Any, ...]:
     """Describe the modules of torchvision's functions, with what other packages put there."""
-    found = [vars(sys.modules[name]) for name in MODULES if name in sys.modules]
+    found = [vars(sys.modules[name]) for name in _written]
     return tuple((own, watch.entries(own, lambda value: (watch.SAME, value), own)) for own in found)
 
 
+# Of these modules the functions that torchvision has written.
+_written: dict[str, dict[str, Any]] = {}
+
+
+def remember() -> None:
+    """Remember torchvision's functions as they are now, of modules that are new."""
+    for name in MODULES:
+        if name in sys.modules and name not in _written:
+            own = vars(sys.modules[name])
+            _written[name] = {key: value for key, value in own.items() if _is_theirs(value)}
+
+
+def _is_theirs(value: Any) -> bool:
+    return isinstance(value, FunctionType) and str(value.__module__).startswith("torchvision.")
+
+
 def replaced() -> str | None:
-    """Return the name of a function of v2's that is not torchvision's, or None. Those of v1 are seen when read."""
-    module = sys.modules.get(MODULES[-1])
-    for name, value in vars(module or object()).items() if module is not None else ():
-        if isinstance(value, FunctionType) and not str(value.__module__).startswith("torchvision."):
-            return f"v2.functional.{name}"
+    """Return the name of a function of torchvision's in whose place there is another one, or None."""
+    for name, functions in _written.items():
+        own = vars(sys.modules[name])
+        for key, function in functions.items():
+            if own.get(key) is not function:
+                return f"{name.removeprefix('torchvision.transforms.')}.{key}"
     return None

@@ -1,4 +1,4 @@
-"""The first module of its name in programs that ``python -m fastaug run`` starts: it runs the next one, and switches."""
+"""The first module of its name in programs that ``python -m fastaug run`` starts: it runs the next, and switches."""
 
 from __future__ import annotations
 
