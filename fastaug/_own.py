@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_thread = threading.local()
+from fastaug import _C
 
 # By the functions in the places of others, these.
 _originals: dict[Any, Any] = {}
@@ -16,16 +15,11 @@ _originals: dict[Any, Any] = {}
 @contextmanager
 def own() -> Iterator[None]:
     """Let torchvision's transforms be called as torchvision wrote them, in this thread."""
-    _thread.depth = getattr(_thread, "depth", 0) + 1
+    _C.want_own_calls(True)
     try:
         yield
     finally:
-        _thread.depth -= 1
-
-
-def is_own() -> bool:
-    """Return whether torchvision's own calls are wanted in this thread."""
-    return bool(getattr(_thread, "depth", 0))
+        _C.want_own_calls(False)
 
 
 def stands_in(function: Callable[..., Any], original: Any) -> None:

@@ -18,6 +18,9 @@ namespace py = pybind11;
 namespace fastaug::bind {
 namespace {
 
+// How many callers on this thread want the objects' own calls.
+thread_local int own_calls = 0;
+
 // An object, which is not kept alive, and its twin, if it has one.
 struct Twin {
   py::object reference;
@@ -25,7 +28,8 @@ struct Twin {
   py::object twin;
   std::unique_ptr<Guard> guard;
   std::shared_ptr<Guard> modules;
-  int64_t left = 0;  // calls before Python is asked again
+  int64_t left = 0;    // calls before Python is asked again
+  bool whole = false;  // in which the objects inside it have no twins either
   int64_t calls = 0, found = 0;
 };
 
@@ -34,9 +38,11 @@ class Twins {
  public:
   explicit Twins(py::object missed) : missed_(std::move(missed)) {}
 
-  // The twin of an object, or None. `missed` is asked, with the note or None, where there is no twin any longer, or none
-  // yet after as many calls as it had asked for.
+  // The twin of an object; None where there is none; NotImplemented where those inside it should have none either.
+  // `missed` is asked, with the note or None, where there is no twin any longer, or none yet after as many calls as it
+  // had asked for.
   py::object find(PyObject* object) {
+    if (own_calls > 0) return py::none();
     const auto entry = entry_of(object);
     if (entry == nullptr) return missed(object, py::none());
     ++entry->calls;
@@ -47,14 +53,14 @@ class Twins {
       }
     } else if (entry->left > 0) {
       --entry->left;
-      return py::none();
+      return entry->whole ? py::reinterpret_borrow<py::object>(Py_NotImplemented) : py::none();
     }
     return missed(object, entry->note);
   }
 
   // Sets what the next calls find: the twin while the roots of its guard hold; without one nothing, for so many calls.
   void put(py::handle object, const py::object& reference, const py::object& note, const py::object& twin,
-           const py::tuple& roots, int64_t left) {
+           const py::tuple& roots, int64_t left, bool whole) {
     auto entry = std::make_shared<Twin>();
     if (const auto before = entry_of(object.ptr())) {
       entry->calls = before->calls;
@@ -63,6 +69,7 @@ class Twins {
     entry->reference = reference;
     entry->note = note;
     entry->left = left;
+    entry->whole = whole;
     if (!twin.is_none()) {
       entry->twin = twin;
       entry->guard = std::make_unique<Guard>(roots);
@@ -133,7 +140,7 @@ class Twins {
     py::object twin = missed_(py::handle(object), note);
     if (const auto entry = entry_of(object)) {
       if (note.is_none()) ++entry->calls;
-      if (!twin.is_none()) ++entry->found;
+      if (!twin.is_none() && !twin.is(py::reinterpret_borrow<py::object>(Py_NotImplemented))) ++entry->found;
     }
     return twin;
   }
@@ -182,6 +189,8 @@ py::object finder(const std::shared_ptr<Twins>& twins) {
 
 void register_twins(py::module_& m) {
   m.def(
+      "want_own_calls", [](bool wanted) { own_calls += wanted ? 1 : -1; }, py::arg("wanted"));
+  m.def(
       "version_of",
       [](const py::type& cls) {
         py::getattr(cls, "__call__", py::none());  // a class has a version from when one of its attributes is looked up
@@ -192,7 +201,7 @@ void register_twins(py::module_& m) {
       .def(py::init<py::object>(), py::arg("missed"))
       .def_property_readonly("find", &finder)
       .def("put", &Twins::put, py::arg("object"), py::arg("reference"), py::arg("note"), py::arg("twin"),
-           py::arg("roots"), py::arg("left"))
+           py::arg("roots"), py::arg("left"), py::arg("whole"))
       .def("watch_modules", &Twins::watch_modules, py::arg("roots"))
       .def("modules_hold", &Twins::modules_hold)
       .def("remove", &Twins::remove, py::arg("reference"), py::arg("object"))

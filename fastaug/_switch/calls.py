@@ -35,11 +35,11 @@ replaced: list[str] = []
 
 
 def _elsewhere() -> bool:
-    """Return whether torchvision's own call is wanted: torch traces, or fastaug compares with it."""
+    """Return whether torch traces, and has to see what torchvision does."""
     fx = sys.modules.get("torch.fx._symbolic_trace")
     flags = vars(fx) if fx is not None else {}
     symbolic = flags.get("_is_fx_tracing_flag") or flags.get("_is_fx_symbolic_tracing_flag")
-    return bool(symbolic) or _own.is_own() or traced()
+    return bool(symbolic) or traced()
 
 
 def _of_image(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,9 +49,12 @@ def _of_image(original: Callable[..., Any]) -> Callable[..., Any]:
         if compiling() or not isinstance(img, _IMAGES):
             return original(self, img)
         twin = find(self)
-        if twin is None or _elsewhere() or (type(img) is np.ndarray and not twin.takes_arrays):
+        if twin is None or _elsewhere():
             return original(self, img)
-        return twin(img)
+        if twin is NotImplemented:
+            with _own.own():
+                return original(self, img)
+        return original(self, img) if type(img) is np.ndarray and not twin.takes_arrays else twin(img)
 
     if "pic" not in inspect.signature(original).parameters:
         return __call__
@@ -72,6 +75,9 @@ def _of_sample(original: Callable[..., Any]) -> Callable[..., Any]:
         twin = find(self)
         if twin is None or _elsewhere():
             return original(self, *inputs)
+        if twin is NotImplemented:
+            with _own.own():
+                return original(self, *inputs)
         return twin(*inputs)
 
     return forward
@@ -86,9 +92,13 @@ def _of_module(_: Any) -> Callable[..., Any]:
         if compiling() or kwargs or not args:
             return nn.Module.__call__(self, *args, **kwargs)
         twin = find(self)
-        if twin is None or _elsewhere() or not (twin.takes_samples or _is_image(twin, args)):
+        if twin is None or _elsewhere():
             return nn.Module.__call__(self, *args, **kwargs)
-        return twin(*args)
+        if twin is NotImplemented:
+            with _own.own():
+                return nn.Module.__call__(self, *args, **kwargs)
+        taken = twin.takes_samples or _is_image(twin, args)
+        return twin(*args) if taken else nn.Module.__call__(self, *args, **kwargs)
 
     return __call__
 

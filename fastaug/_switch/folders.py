@@ -31,12 +31,11 @@ def switch(module: ModuleType) -> None:
                 or sys.modules["torchvision"].get_image_backend() != "PIL"
                 or type(transform).__name__ != "Compose"
                 or not str(type(transform).__module__).startswith("torchvision.transforms.")
-                or _own.is_own()
                 or not decoding.is_pillows()
             ):
                 return original(self, index)
             twin = twins.find(transform)
-            if twin is None or twin.draws_before_pixels:
+            if twin is None or twin is NotImplemented or twin.draws_before_pixels:
                 with _own.own():
                     return original(self, index)
             path, target = self.samples[index]

@@ -153,7 +153,7 @@ def rows() -> list[Row]:
 
 def _apart(twin: Any) -> list[str]:
     try:
-        return [str(barrier) for barrier in twin.explain(_SIZE).barriers]
+        return [f"{barrier['name']}: {barrier['reason']}" for barrier in twin.explain(_SIZE).barriers]
     except Exception:  # the transform takes no such image
         return []
 

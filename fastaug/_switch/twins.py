@@ -89,7 +89,7 @@ gone: OrderedDict[tuple[str, str | None], list[float]] = OrderedDict()
 
 
 def _missed(transform: Any, note: Note | None) -> Any:
-    """Return the twin for a call, or None, and say what the next calls are to find."""
+    """Return the twin for a call, None or NotImplemented, and set what the next calls find."""
     # A thread never waits for another one: torchvision's own call is right at any time.
     if not _active or getattr(_compiling, "now", False) or not _lock.acquire(blocking=False):
         return None
@@ -131,16 +131,14 @@ def _first(transform: Any) -> Any:
             _put(transform, note, None, (), 0)
             note.why = None
             return twin
-    _put(transform, note, None, (), (_OWN_TIMED if times.wanted else _OWN) - 1)
-    return None
+    return _wait(transform, note, (_OWN_TIMED if times.wanted else _OWN) - 1)
 
 
 def _again(transform: Any, note: Note) -> Any:
     if note.twin is not None:
         note.twin, note.why = None, "it had changed since it was compiled"
         pause, note.pause = note.pause, min(2 * note.pause, _LATE)
-        _put(transform, note, None, (), pause - 1)
-        return None
+        return _wait(transform, note, pause - 1)
     try:
         # What is compiled is what is watched: a change between both is seen.
         _watch_modules()
@@ -222,9 +220,15 @@ def _leave(transform: Any, note: Note, why: str) -> None:
     _put(transform, note, None, (), pause)
 
 
-def _put(transform: Any, note: Note, twin: Any, roots: tuple[Any, ...], left: int) -> None:
+def _wait(transform: Any, note: Note, calls: int) -> Any:
+    """Let this call and so many after it be torchvision's own, with all inside."""
+    _put(transform, note, None, (), calls, whole=True)
+    return NotImplemented
+
+
+def _put(transform: Any, note: Note, twin: Any, roots: tuple[Any, ...], left: int, whole: bool = False) -> None:
     reference = weakref.ref(transform, partial(_end, id(transform)))
-    _twins.put(transform, reference, note, twin, roots, left)
+    _twins.put(transform, reference, note, twin, roots, left, whole)
 
 
 def _end(key: int, reference: Any) -> None:

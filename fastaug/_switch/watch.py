@@ -101,6 +101,7 @@ class Borrowed:
             self._reference = weakref.ref(function)
         except TypeError:
             raise UnwatchableError(f"it calls a {type(function).__name__}") from None
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
 
     def __call__(self, *inputs: Any) -> Any:
         function = self._reference()

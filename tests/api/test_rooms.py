@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[2]
 #: beside a private room, such as tv_tensors beside _tv_tensors, is part of that room.
 PYTHON = [
     "_names",
-    "_own",
     "_C",
+    "_own",
     "_program",
     "_cuda",
     "_image",
