@@ -193,8 +193,12 @@ def startup(found: dict[str, list[Results]]) -> str:
     )
 
 
+# The most processors of the table in README.md.
+_SHOWN = 3
+
+
 def shown_pipelines(found: dict[str, list[Results]]) -> str:
-    several = processors(found[SPEED])
+    several = processors(found[SPEED])[:_SHOWN]
     table = by_processor("one core, on PIL images", several, SHORT, spreads=False)
     said = f"{machines(several)}. Times are medians of the first. {within(several, SHORT)} All pixels are equal."
     return f"{table}\n\n{said}\n\n{startup(found)}"

@@ -23,7 +23,7 @@ def own() -> Iterator[None]:
 
 
 def stands_in(function: Callable[..., Any], original: Any) -> None:
-    """Record that a function is in the place of another one."""
+    """Record that a function is called instead of another one."""
     _originals[function] = original
 
 

@@ -152,7 +152,7 @@ def _is_concrete(cls: type) -> bool:
 
 
 def restore() -> None:
-    """Take all methods back, except those over which somebody else has put another one."""
+    """Take all methods back, except those that other code has replaced."""
     while _put_there:
         owner, name, before, ours = _put_there.pop()
         if vars(owner).get(name) is not ours:

@@ -1,4 +1,4 @@
-"""Whether fastaug decodes JPEG files as the installed Pillow does, found out once a process."""
+"""Find out once a process whether fastaug decodes JPEG files as the installed Pillow does."""
 
 from __future__ import annotations
 

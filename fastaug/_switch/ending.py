@@ -12,14 +12,14 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from fastaug._switch import times
+from fastaug._switch import report, times
 
 #: The environment variable with the folder in which processes leave their counts.
 _FOLDER = "FASTAUG_INSTALL_REPORTS"
 
 
 class _Armed:
-    """What multiprocessing holds on to."""
+    """An object that multiprocessing refers to."""
 
 
 _armed = _Armed()
@@ -49,8 +49,6 @@ def _end(process: int, prints: bool) -> None:
     if not prints:
         _leave()
         return
-    from fastaug._switch import report
-
     folder = Path(os.environ.pop(_FOLDER))
     others = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     shutil.rmtree(folder, ignore_errors=True)
@@ -59,8 +57,6 @@ def _end(process: int, prints: bool) -> None:
 
 
 def _leave() -> None:
-    from fastaug._switch import report
-
     path = Path(os.environ.get(_FOLDER, "")) / f"{os.getpid()}.json"
     rows = [asdict(row) for row in report.rows()]
     if rows and path.parent.is_dir():

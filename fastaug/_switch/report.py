@@ -1,4 +1,4 @@
-"""What the switch has done: transforms, calls, reasons, time."""
+"""A report of the switch: transforms, calls, reasons, time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from fastaug._switch import late, switch
+from fastaug._switch import late, options
 
 #: Rows of transforms that a printed report has at most.
 _ROWS = 20
@@ -47,7 +47,7 @@ class Row:
 
 @dataclass
 class Report:
-    """What :func:`fastaug.install` has done so far. Prints as text, and as a table in notebooks.
+    """A report of :func:`fastaug.install` so far. Prints as text, and as a table in notebooks.
 
     Attributes:
         rows: one for each kind of transform, most calls first.
@@ -174,6 +174,6 @@ def merged(processes: Iterable[list[Row]]) -> Report:
     calls = sys.modules.get("fastaug._switch.calls")
     problems = [f"{name} could not be switched: {why}" for name, why in late.failures.items()]
     problems += [f"{name} was replaced by other code, and stayed" for name in (calls.replaced if calls else ())]
-    if switch.options() is None and not whole:
+    if not options.current and not whole:
         problems.append("it is not installed; call fastaug.install() first")
     return Report(sorted(whole.values(), key=lambda row: -row.calls), count, problems)

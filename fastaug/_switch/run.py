@@ -9,7 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fastaug._switch.switch import VARIABLE, install
+from fastaug._switch.options import VARIABLE
+from fastaug._switch.switch import install
 
 USAGE = "usage: fastaug run [--decode] [--report] [--] (script.py | -m module | command) ..."
 
@@ -27,7 +28,7 @@ _OPTIONS = ("--decode", "--report")
 
 def main(arguments: Sequence[str]) -> int:
     """Run the program of a command line, of which only the options before it are fastaug's."""
-    given, options = list(arguments), set()
+    given, asked = list(arguments), set()
     while given and given[0].startswith("-") and given[0] != "-m":
         option = given.pop(0)
         if option == "--":
@@ -37,15 +38,15 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         if option not in _OPTIONS:
             return _refuse(f"unknown option {option}; the program's own come after its name")
-        options.add(option[2:])
+        asked.add(option[2:])
     is_module = given[:1] == ["-m"]
     if is_module:
         del given[0]
     if not given:
         return _refuse("there is no program to run")
     if os.environ.get(VARIABLE) != "0":
-        _tell_children(sorted(options))
-    install(decode="decode" in options, report="report" in options)
+        _tell_children(sorted(asked))
+    install(decode="decode" in asked, report="report" in asked)
     return _run_module(given) if is_module else _run_script(given)
 
 

@@ -7,14 +7,10 @@ import sys
 import threading
 from types import ModuleType, TracebackType
 
-from fastaug._switch import late
-
-#: The environment variable that switches a program, and the programs that it starts.
-VARIABLE = "FASTAUG_INSTALL"
+from fastaug._switch import children, late, options
 
 _lock = threading.RLock()
 _depth = 0
-_options: dict[str, bool] = {}
 
 #: The modules whose classes are switched, with the functions of `calls` that do it.
 _MODULES = {
@@ -41,11 +37,6 @@ class Installed:
         uninstall()
 
 
-def options() -> dict[str, bool] | None:
-    """Return what the switch was installed with, or None where it is not."""
-    return dict(_options) if _depth else None
-
-
 def install(*, decode: bool = False, report: bool = False) -> Installed:
     """Let torchvision's transforms run at fastaug's speed, in a program that is not changed otherwise.
 
@@ -56,7 +47,7 @@ def install(*, decode: bool = False, report: bool = False) -> Installed:
 
     Call it at any time, before or after torchvision is imported; it imports neither torch nor torchvision itself.
     Processes that the program starts by ``multiprocessing`` are switched as well. ``python -m fastaug run train.py``
-    does the same for a program without a line of yours. With the environment variable ``FASTAUG_INSTALL=0`` it does
+    does the same for a program that stays as it is. With the environment variable ``FASTAUG_INSTALL=0`` it does
     nothing.
 
     Args:
@@ -85,18 +76,18 @@ def install(*, decode: bool = False, report: bool = False) -> Installed:
     for name, value in (("decode", decode), ("report", report)):
         if not isinstance(value, bool):
             raise TypeError(f"{name} should be a bool. Got {type(value)}")
-    if os.environ.get(VARIABLE) == "0":
+    if os.environ.get(options.VARIABLE) == "0":
         return Installed()
     with _lock:
         _depth += 1
         if _depth == 1:
-            _options.update(decode=False, report=False)
+            options.current.update(decode=False, report=False)
             _switch_on()
-        if decode and not _options["decode"]:
-            _options["decode"] = True
+        if decode and not options.current["decode"]:
+            options.current["decode"] = True
             late.when_imported("torchvision.datasets.folder", _folders)
-        if report and not _options["report"]:
-            _options["report"] = True
+        if report and not options.current["report"]:
+            options.current["report"] = True
             _reports()
     return Installed()
 
@@ -121,11 +112,9 @@ def uninstall() -> None:
 
 
 def _switch_on() -> None:
-    from fastaug._switch import children
-
     for name in _MODULES:
         late.when_imported(name, _calls)
-    children.arm()
+    children.arm(install)
 
 
 def _switch_off() -> None:
@@ -133,8 +122,8 @@ def _switch_off() -> None:
     if (calls := sys.modules.get("fastaug._switch.calls")) is not None:
         calls.restore()
         sys.modules["fastaug._switch.twins"].forget()
-    sys.modules["fastaug._switch.children"].disarm()
-    _options.clear()
+    children.disarm()
+    options.current.clear()
 
 
 def _calls(module: ModuleType) -> None:

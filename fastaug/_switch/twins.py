@@ -48,7 +48,7 @@ _OF_ARRAYS = ("ToTensor", "ToPILImage", "ToImage")
 
 @dataclass
 class Note:
-    """What is known of a transform of the program's."""
+    """A note about a transform of the program."""
 
     name: str
     #: Why torchvision's own is called, in words; None where a twin is.
@@ -66,7 +66,7 @@ class _Left(Exception):
 
 
 class Named:
-    """What a twin says that it was compiled from."""
+    """A name of the transform that a twin was compiled from."""
 
     def __init__(self, name: str) -> None:
         self._name = name

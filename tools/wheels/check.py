@@ -74,7 +74,7 @@ def _content(opened: zipfile.ZipFile, names: set[str], info: str, match: re.Matc
         if name not in names:
             yield f"{name} is missing"
     for name in names:
-        if not name.startswith(("fastaug/", f"{info}/")) or "__pycache__" in name:
+        if not name.startswith(("fastaug.pth", "fastaug/", f"{info}/")) or "__pycache__" in name:
             yield f"{name} should not be in it"
     tags = re.findall(r"^Tag: (.*)$", opened.read(f"{info}/WHEEL").decode(), re.MULTILINE)
     tag = f"{match['python']}-{match['abi']}-manylinux_{match['glibc']}_{match['machine']}"
