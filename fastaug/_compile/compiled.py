@@ -7,25 +7,32 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
+from torch import nn
 
 from fastaug._compile.adopt import Keep, Reader, as_it_is, unread
 from fastaug._draft import finish
 from fastaug._draft.call import Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
-from fastaug._draft.pipeline import checked_arithmetic, checked_mode
+from fastaug._draft.pipeline import Pipeline, checked_arithmetic, checked_mode
 from fastaug._draft.recipe import recipe_of
+from fastaug._draft.replaced import TransformDraft
+from fastaug._draft.written import HOOKS, global_hooks, global_pre_hooks
 from fastaug._inspect.methods import SeenPipeline
 from fastaug._program.job import Job
 
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 _MEMORY_FORMATS = (torch.contiguous_format, torch.channels_last)
 
+# The attributes of a module to which nothing was added.
+_OF_MODULES = vars(nn.Module())
 
-class Compiled(SeenPipeline):
+
+class Compiled(SeenPipeline, nn.Module):
     """A transform made by :func:`fastaug.compile`, in one pass over the image where possible.
 
-    Calling it with an image returns the transformed image.
+    Calling it with an image returns the transformed image. It is a module without parameters, whatever it was compiled
+    from.
 
     Attributes:
         original: the compiled transform.
@@ -36,6 +43,8 @@ class Compiled(SeenPipeline):
         dtype: of the results; None for that of the original.
         memory_format: of the results; None for that of the original.
     """
+
+    original: Any
 
     def __init__(
         self,
@@ -67,7 +76,9 @@ class Compiled(SeenPipeline):
         if memory_format is not None and memory_format not in _MEMORY_FORMATS:
             accepted = " or ".join(map(str, _MEMORY_FORMATS))
             raise ValueError(f"memory_format should be {accepted}. Got {memory_format!r}")
-        self.original = original
+        nn.Module.__init__(self)
+        # nn.Module's setattr would register a module as part of this one.
+        vars(self)["original"] = original
         self.generator = generator
         self.dtype = dtype
         self.memory_format = memory_format
@@ -99,28 +110,54 @@ class Compiled(SeenPipeline):
         call = super()._own_call()
         return call if self.generator is None else call.like(draws=draws_from(self.generator))
 
+    def forward(self, img: Any) -> Any:
+        """Return the transformed image, without a call of hooks."""
+        # As `_done`, but with few looks at attributes: each takes longer, because nn.Module has a getattr.
+        draft: Any = TransformDraft(img, self.__dict__["_call"])
+        if draft.device is not None:
+            self._go_on(draft, draft.call)
+        try:
+            Compiled._draft_all(self, draft)
+            return Compiled._delivered(self, draft)
+        finally:
+            draft.call.draws.release()
+
+    def _by_python(self, *inputs: Any) -> Any:
+        # Unless there are hooks, a call is not nn.Module's, which takes longer.
+        return nn.Module.__call__(self, *inputs) if _has_hooks(self.__dict__) else self.forward(*inputs)
+
+    def _own_hooks(self) -> tuple[dict[Any, Any], ...]:
+        return tuple([getattr(self, name) for name in HOOKS])
+
+    def _has_hooks(self) -> bool:
+        return _has_hooks(self.__dict__)
+
+    def _is_own(self) -> bool:
+        return super()._is_own() and not self._has_hooks()
+
     def _at_once(self, img: Any) -> Any:
-        if self.generator is not None:
+        if self.__dict__["generator"] is not None:
             self._follow_worker()
-        return super()._at_once(img)
+        return Pipeline._at_once(self, img)
 
     def _recipe(self) -> Any:
         return recipe_of(self, self.transforms, self._format())
 
     def _format(self) -> tuple[torch.dtype | None, bool] | None:
         """Return the dtype of results, and whether their channels come last in memory; None without settings."""
-        if self.dtype is None and self.memory_format is None:
-            return None
-        return self.dtype, self.memory_format is torch.channels_last
+        own = self.__dict__
+        dtype, memory_format = own["dtype"], own["memory_format"]
+        return None if dtype is None and memory_format is None else (dtype, memory_format is torch.channels_last)
 
     def _is_plain(self) -> bool:
         """Return whether it only calls its steps."""
-        return self.generator is None and self._format() is None
+        return self.generator is None and self._format() is None and not self._has_hooks()
 
     def _draft_all(self, draft: Draft) -> None:
-        if self.generator is not None:
+        own = self.__dict__
+        if own["generator"] is not None:
             self._follow_worker()
-        super()._draft_all(draft)
+        self._draft_some(draft, own["transforms"])
 
     def _draft(self, draft: Draft, params: None = None) -> None:
         """Draft inside another pipeline, by its mode, log and tape, with this generator and format."""
@@ -139,7 +176,7 @@ class Compiled(SeenPipeline):
             draft.apart(lambda draft: draft.reset(self._delivered(draft)))
 
     def _delivered(self, draft: Draft) -> Any:
-        if self._format() is None:
+        if Compiled._format(self) is None:
             return draft.finish()
         stored = draft.finish_as(self.dtype, self.memory_format is torch.channels_last)
         return self._formatted(draft.finish()) if stored is None else stored
@@ -196,7 +233,10 @@ class Compiled(SeenPipeline):
             self._worker_seed = seed
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name not in ("_call", "_kernels")}
+        # A module to which nothing was added pickles as before it was one, for earlier versions.
+        added = {name for name, value in _OF_MODULES.items() if vars(self)[name] != value}
+        left_out = (_OF_MODULES.keys() - added) | {"_compiled_call_impl"}
+        state = {name: value for name, value in super().__getstate__().items() if name not in left_out}
         if self.generator is not None:
             state["generator"] = self.generator.get_state()
         # Below protocol 4 torch's memory formats do not pickle.
@@ -205,6 +245,7 @@ class Compiled(SeenPipeline):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        nn.Module.__init__(self)
         vars(self).update(state)
         if self.generator is not None:
             generator = torch.Generator()
@@ -232,6 +273,18 @@ class Compiled(SeenPipeline):
 
 # Its public name, by which it pickles.
 Compiled.__module__ = "fastaug"
+
+
+def _has_hooks(own: dict[str, Any]) -> bool:
+    """Return whether a call of the module with these attributes calls hooks."""
+    return bool(
+        own["_forward_hooks"]
+        or own["_forward_pre_hooks"]
+        or own["_backward_hooks"]
+        or own["_backward_pre_hooks"]
+        or global_hooks
+        or global_pre_hooks
+    )
 
 
 def _worker_seed() -> int | None:

@@ -43,6 +43,12 @@ class CompiledSamples(SeenSamples, SamplePipeline, Compiled):
     def __call__(self, *inputs: Any) -> Any:
         return self._called(inputs)
 
+    def forward(self, *inputs: Any) -> Any:
+        """Return the transformed sample, without a call of hooks."""
+        return self._done(Sample(inputs, self._call))
+
+    _by_python = Compiled._by_python
+
     def _recipe(self) -> Any:
         return recipe_of(self, self.transforms, self._format(), FAMILY)
 

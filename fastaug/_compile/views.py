@@ -64,6 +64,15 @@ class CompiledViews(Views, Compiled):
 
     __init__ = Compiled.__init__
 
+    def __call__(self, image: Any, *others: Any) -> Any:
+        if self._has_hooks():
+            return torch.nn.Module.__call__(self, image, *others)
+        return Views.__call__(self, image, *others)
+
+    def forward(self, image: Any, *others: Any) -> Any:
+        """Return the views, without a call of hooks."""
+        return Views.__call__(self, image, *others)
+
     def _read(self, views: Views, keep: Keep) -> str | None:
         """Compile each transform of the views."""
         sources = {source for _, source, _ in views.calls}

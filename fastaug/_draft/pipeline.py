@@ -182,13 +182,16 @@ class Pipeline:
             result = self._at_once(img)
             if result is not NotImplemented:
                 return result
-        return self._run(img, self._call)
+        return self._by_python(img)
 
     __call__.__signature__ = ONE_IMAGE  # type: ignore[attr-defined]
 
     def _at_once(self, img: Any) -> Any:
         """Return the result of the core, or NotImplemented, with nothing drawn, if Python must do the call."""
-        book = self._own_book()
+        try:
+            book = self._book
+        except AttributeError:
+            book = self._own_book()
         recipe = book.recipe
         if recipe is not None:
             result = recipe.call(img, self.transforms)
@@ -196,6 +199,18 @@ class Pipeline:
                 return result
         book.renew(self)
         return NotImplemented
+
+    def _by_python(self, *inputs: Any) -> Any:
+        """Return the result of a call that the core does not do at once."""
+        return self._done(self._drafted(inputs[0], self._call))
+
+    def _own_hooks(self) -> tuple[dict[Any, Any], ...]:
+        """Return the dictionaries of hooks that Python calls, so that the core does no call while one is filled."""
+        return ()
+
+    def _has_hooks(self) -> bool:
+        """Return whether a call calls hooks, of this pipeline or of all modules."""
+        return False
 
     def _own_book(self) -> Book:
         try:

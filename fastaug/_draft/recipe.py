@@ -199,7 +199,7 @@ def recipe_of(
     try:
         first, rest = family.split(transforms)
         parts = _split(first, family)
-        watched = watch.roots(transforms, family.replaced), transforms
+        watched = watch.roots(transforms, family.replaced, *pipeline._own_hooks()), transforms
     except (NoRecipe, ValueError, OverflowError, KeyError, RuntimeError):
         return None  # torch raises a RuntimeError where its numbers are not known
     settings: dict[str, Any] = {

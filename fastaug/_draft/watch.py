@@ -109,9 +109,9 @@ class _Own(Watch):
         return super().of(value)
 
 
-def roots(transforms: Any, replaced: dict[str, Any]) -> tuple[Any, ...]:
-    """Describe what the recipe of a pipeline depends on: its transforms, hooks and replaced functions."""
+def roots(transforms: Any, *empty: dict[Any, Any]) -> tuple[Any, ...]:
+    """Describe what the recipe of a pipeline depends on: its transforms, hooks on all modules, empty dictionaries."""
     watch = _Own()
     described = [(transforms, watch.of(transforms))]
     described += [(space, watch.of(space)) for space in watch.spaces]
-    return (*described, *NO_HOOKS, (replaced, _NOTHING))
+    return (*described, *NO_HOOKS, *((one, _NOTHING) for one in empty))

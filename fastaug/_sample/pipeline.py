@@ -42,6 +42,9 @@ class SamplePipeline(Pipeline):
             result = self._at_once(inputs[0] if len(inputs) == 1 else inputs)
             if result is not NotImplemented:
                 return result
+        return self._by_python(*inputs)
+
+    def _by_python(self, *inputs: Any) -> Any:
         return self._done(Sample(inputs, self._call))
 
     def _drafted(self, image: Any, call: Call) -> Sample:

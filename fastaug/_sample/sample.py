@@ -15,6 +15,7 @@ from torch.utils import _pytree
 from fastaug._draft.call import PLAIN, Call, Drawn, Tape
 from fastaug._draft.draws import Draws
 from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
+from fastaug._draft.pipeline import Pipeline
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import called
 from fastaug._draft.through import MAX_DRAFT, draft_through, step_of
@@ -240,7 +241,8 @@ class Sample(Drawn):
 
     def _drafted(self, function: Any) -> bool:
         """Return whether a transform of single images was drafted, for a sample that is one Pillow image."""
-        step = None if isinstance(function, nn.Module) else step_of(function)
+        called = isinstance(function, nn.Module) and not isinstance(function, Pipeline)
+        step = None if called else step_of(function)
         if step is None or self.spec is not None or self.unpacked:
             return False
         prepare, draw, do = step

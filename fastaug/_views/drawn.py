@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fastaug import _C
 from fastaug._draft.call import Call, Drawn
 from fastaug._draft.finish import Together
+from fastaug._draft.through import draft_through
 from fastaug._image.encoded import NOT_DECODED, is_encoded
 from fastaug._image.kept import Once
 from fastaug._image.lazy import LazyImage
@@ -123,6 +124,8 @@ class DrawnViews(Drawn):
             draft = pipeline._drafted(self._value_of(step), call)
         if step.sampled and not pipeline._is_own():
             draft.apart(pipeline)
+        elif pipeline._has_hooks():
+            draft_through((pipeline,), draft)
         else:
             pipeline._draft_all(draft)
         self.waiting[step.value] = draft, pipeline

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from torch.nn import ModuleList
+
 from fastaug._draft.pipeline import Pipeline, first_of
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
@@ -123,11 +125,11 @@ def _joins(first: Any, second: Any) -> bool:
     return same and getattr(first, "dtype", None) is None and getattr(first, "memory_format", None) is None
 
 
-def _writes(pipeline: Any) -> bool:
-    """Return whether a transform of v2 may write to leaves that are not drafted."""
-    modules = getattr(pipeline, "modules", None)
-    inner = list(modules()) if modules is not None else list(getattr(pipeline, "transforms", ()))
-    return any(getattr(module, "inplace", False) for module in inner)
+def _writes(transform: Any) -> bool:
+    """Return whether a transform of v2, or one inside it, may write to leaves that are not drafted."""
+    inner = getattr(transform, "transforms", ())
+    several = isinstance(inner, (Sequence, ModuleList)) and any(map(_writes, inner))
+    return several or bool(getattr(transform, "inplace", False))
 
 
 def _inside(node: Any) -> Iterator[Any] | None:
