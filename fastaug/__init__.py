@@ -59,6 +59,7 @@ __all__ = [
     "register",
     "report",
     "sample_file",
+    "to_torchvision",
     "transforms",
     "tv_tensors",
     "uninstall",
@@ -154,6 +155,39 @@ def compile(  # as torch.compile, it is not the builtin
     if views is not None:
         made = CompiledViews
     return made(original, mode, generator, dtype, memory_format, arithmetic, found=views)
+
+
+def to_torchvision(transform: Callable[..., Any]) -> Any:
+    """Return torchvision's own transform with the same settings, for pickles and checkpoints that load without fastaug.
+
+    It takes transforms of ``fastaug.transforms``, v1 and v2, and what contains them: ``Compose`` and other containers,
+    ``nn.Sequential``, ``nn.ModuleList``, and torchvision's containers. Of a compiled transform it is the original. The
+    same seed gives the same pixels. A transform that occurs several times stays one object, and hooks are kept.
+    Functions of fastaug that torchvision has, as in a ``Lambda``, become torchvision's.
+
+    Torchvision's objects, and your own functions and classes, are kept as they are: the same object is returned if
+    nothing of it is fastaug's.
+
+    Args:
+        transform: a transform, or another callable. It is not changed.
+
+    Raises:
+        ImportError: torchvision is not installed.
+        TypeError: a transform or function that torchvision does not have, or only in a newer release than the installed
+            one, such as ``Decode``, :class:`Views` and those of ``fastaug.pathology``; a subclass of fastaug's, such as
+            a :class:`Drawn`; an object of your own that holds one of these; or something that is not callable.
+        ValueError: a setting that torchvision does not have: ``mode="fast"``, ``arithmetic="pil"``, ``generator``,
+            ``dtype`` or ``memory_format``.
+
+    Example:
+        >>> import fastaug, fastaug.transforms as T
+        >>> transform = fastaug.to_torchvision(T.Compose([T.Resize(32), T.ToTensor()]))
+        >>> type(transform)
+        <class 'torchvision.transforms.transforms.Compose'>
+    """
+    from fastaug._inspect import theirs
+
+    return theirs.of(transform)
 
 
 def explain(

@@ -18,7 +18,7 @@ from fastaug._draft.recognise import reason_of_barrier
 from fastaug._draft.written import has_hooks, other_methods
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect import words
-from fastaug._inspect.twin import BASES
+from fastaug._inspect.theirs import BASES
 from fastaug._names import is_ours
 from fastaug._program.kinds import ARRAY, ENCODED, PIL_IMAGE, TENSOR
 from fastaug._program.ops import OP_BYTES

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -14,16 +12,10 @@ from PIL import Image, ImageOps
 from torch import nn
 from torch.utils._pytree import tree_map_only
 
-from fastaug._draft.pipeline import Pipeline
 from fastaug._image import pillow
 from fastaug._image.lazy import LazyImage
-from fastaug._names import is_ours
+from fastaug._inspect.theirs import NotTheirsError, Translation, library
 from fastaug._sample.pipeline import SamplePipeline
-
-_TRANSFORMS = "fastaug.transforms"
-
-#: What users derive transforms of v2 from.
-BASES = ("Transform", "_RandomApplyTransform")
 
 
 class NoTwinError(RuntimeError):
@@ -50,15 +42,14 @@ def twin_of(pipeline: Any) -> Twin:
     if pipeline.arithmetic == "pil":
         raise NoTwinError('torchvision has no arithmetic="pil"')
     try:
-        torchvision = importlib.import_module("torchvision")
-    except ImportError:
-        raise NoTwinError("torchvision is not installed") from None
-    original = getattr(pipeline, "original", pipeline)
-    whole = _twin(original)
+        version = library().__version__
+        whole = Translation(strict=False, by_name={"Decode": Decode}).of(pipeline)
+    except (ImportError, NotTheirsError) as error:
+        raise NoTwinError(str(error)) from None
     inner: Any = getattr(whole, "transforms", None) if type(whole).__name__ == "Compose" else None
     if type(whole) is nn.Sequential:
         inner = whole
-    return Twin(whole, [whole] if inner is None else list(inner), str(torchvision.__version__))
+    return Twin(whole, [whole] if inner is None else list(inner), str(version))
 
 
 def sample_for(pipeline: Any, sample: Any) -> Any:
@@ -115,47 +106,3 @@ def _flat(steps: Iterable[Any]) -> list[Any]:
         else:
             flat.append(step)
     return flat
-
-
-def _library_of(cls: Any) -> Any:
-    of_samples = issubclass(cls, SamplePipeline) or cls.__module__.startswith(f"{_TRANSFORMS}.v2")
-    try:
-        return importlib.import_module(f"torchvision.transforms{'.v2' * of_samples}")
-    except ImportError:
-        raise NoTwinError("this torchvision has no transforms.v2") from None
-
-
-def _twin(transform: Any) -> Any:
-    cls = type(transform)
-    if isinstance(transform, (Pipeline, nn.Sequential)) and (cls is nn.Sequential or is_ours(cls)):
-        inner = list(transform) if isinstance(transform, nn.Sequential) else transform.transforms
-        twins = [_twin(one) for one in inner]
-        return nn.Sequential(*twins) if isinstance(transform, nn.Sequential) else _library_of(cls).Compose(twins)
-    if not is_ours(cls):
-        ours = next((base for base in cls.__mro__ if is_ours(base)), None)
-        if ours is not None and ours.__name__ not in BASES:
-            raise NoTwinError(f"{cls.__name__} is a subclass of fastaug's {ours.__name__}")
-        return transform  # torchvision's own, or the user's
-    if cls.__name__ == "Decode":
-        return Decode(transform)
-    library = _library_of(cls)
-    theirs = getattr(library, cls.__name__, None)
-    if theirs is None:
-        raise NoTwinError(f"this torchvision has no {cls.__name__}")
-    made = theirs.__new__(theirs)
-    if isinstance(made, nn.Module):
-        nn.Module.__init__(made)
-    own = {name: value for name, value in vars(transform).items() if name not in vars(nn.Module())}
-    own.update(getattr(transform, "_modules", {}))
-    for name, value in own.items():
-        setattr(made, name, _value(name, value, library))
-    return made
-
-
-def _value(name: str, value: Any, library: Any) -> Any:
-    if name == "transforms":
-        twins = [_twin(one) for one in value]
-        return nn.ModuleList(twins) if isinstance(value, nn.ModuleList) else twins
-    if isinstance(value, Enum) and is_ours(type(value)):
-        return getattr(library, type(value).__name__)(value.value)
-    return value
