@@ -124,13 +124,13 @@ class Compiled(SeenPipeline, nn.Module):
 
     def _by_python(self, *inputs: Any) -> Any:
         # Unless there are hooks, a call is not nn.Module's, which takes longer.
-        return nn.Module.__call__(self, *inputs) if _has_hooks(self.__dict__) else self.forward(*inputs)
+        return nn.Module.__call__(self, *inputs) if calls_hooks(self.__dict__) else self.forward(*inputs)
 
     def _own_hooks(self) -> tuple[dict[Any, Any], ...]:
         return tuple([getattr(self, name) for name in HOOKS])
 
     def _has_hooks(self) -> bool:
-        return _has_hooks(self.__dict__)
+        return calls_hooks(self.__dict__)
 
     def _is_own(self) -> bool:
         return super()._is_own() and not self._has_hooks()
@@ -275,7 +275,7 @@ class Compiled(SeenPipeline, nn.Module):
 Compiled.__module__ = "fastaug"
 
 
-def _has_hooks(own: dict[str, Any]) -> bool:
+def calls_hooks(own: dict[str, Any]) -> bool:
     """Return whether a call of the module with these attributes calls hooks."""
     return bool(
         own["_forward_hooks"]

@@ -45,7 +45,13 @@ class CompiledSamples(SeenSamples, SamplePipeline, Compiled):
 
     def forward(self, *inputs: Any) -> Any:
         """Return the transformed sample, without a call of hooks."""
-        return self._done(Sample(inputs, self._call))
+        # As `_done`, with few looks at attributes.
+        sample = Sample(inputs, self.__dict__["_call"])
+        try:
+            Compiled._draft_all(self, sample)  # type: ignore[arg-type]
+            return CompiledSamples._formatted(self, sample.finish())
+        finally:
+            sample.call.draws.release()
 
     _by_python = Compiled._by_python
 
@@ -59,7 +65,7 @@ class CompiledSamples(SeenSamples, SamplePipeline, Compiled):
         return super()._job(draft) if self._format() is None else self._job_as(draft.alone)
 
     def _formatted(self, result: Any) -> Any:
-        if self._format() is None:
+        if Compiled._format(self) is None:
             return result
         sample = Sample((result,))
         for index, leaf in enumerate(sample.leaves):

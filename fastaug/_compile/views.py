@@ -10,7 +10,7 @@ import torch
 
 import fastaug.transforms as T
 from fastaug._compile.adopt import Keep, Reader
-from fastaug._compile.compiled import Compiled, converted
+from fastaug._compile.compiled import Compiled, calls_hooks, converted
 from fastaug._compile.read_samples import parts_of, takes_samples
 from fastaug._compile.samples import CompiledSamples
 from fastaug._compile.trace import inside
@@ -65,7 +65,7 @@ class CompiledViews(Views, Compiled):
     __init__ = Compiled.__init__
 
     def __call__(self, image: Any, *others: Any) -> Any:
-        if self._has_hooks():
+        if calls_hooks(self.__dict__):
             return torch.nn.Module.__call__(self, image, *others)
         return Views.__call__(self, image, *others)
 
@@ -132,6 +132,8 @@ class CompiledViews(Views, Compiled):
         return {value for value in self._program.outputs if value > 0 and value in sources}
 
     def _convert(self, drawn: Any) -> None:
+        if Compiled._format(self) is None:
+            return
         for value in self._both():
             drawn.values[value] = converted(drawn.values[value], self.dtype, self.memory_format)
 
