@@ -61,7 +61,8 @@ def pipelines(image: Image.Image) -> Image.Image:
     fastaug.compile(transform, "slow")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     transform(image, 3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     compiled = fastaug.compile(transform, mode="exact", arithmetic="pil")
-    tensor: torch.Tensor = compiled(image)
+    tensor: torch.Tensor = torch.nn.Sequential(compiled.eval())(image)
+    assert_type(fastaug.to_torchvision(transform), Any)
     print(tensor.shape, fastaug.explain(transform, image), compiled.explain((30, 40)).notes, fastaug.isa())
     if not transform.check(image):
         raise ValueError(transform.profile([image]).verdict())
