@@ -335,7 +335,7 @@ def test_hooks_on_all_modules() -> None:
         assert snapshot(compiled(image)) == expected
     finally:
         handle.remove()
-    assert names == ["CenterCrop", "Pad"]
+    assert names == ["CenterCrop", "Pad", "Compiled"]
 
 
 def test_changed_attributes() -> None:
