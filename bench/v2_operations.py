@@ -45,6 +45,12 @@ MOVES = (
         *("V2_TO_FLOAT", "NORMALIZE"),
         goal=1.5,
     ),
+    one(
+        "to_dtype, float32 without scale, and normalize",
+        lambda v2: v2.Compose([v2.ToDtype(torch.float32), v2.Normalize([127.5] * 3, [127.5] * 3)]),
+        *("SCALE", "NORMALIZE"),
+        goal=1.5,
+    ),
 )
 GEOMETRY = (
     *(

@@ -117,7 +117,7 @@ py::object append_named(PyObject* self, Arguments given) {
 }
 
 py::object append_float(PyObject* self, Arguments given) {
-  draft_in(self).draft.append_float(as_op(*given).id);
+  draft_in(self).draft.append_float(as_op(*given));
   return py::none();
 }
 

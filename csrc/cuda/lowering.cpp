@@ -402,8 +402,8 @@ void Lowering::forms(const FloatStore& store) {
     bag_.stored_ = store;
     bag_.has_forms_ = true;
     for (int c = 0; c < kMaxChannels; ++c) {
-      bag_.forms_[c] =
-          store_form(store.normalize, store.mean[c], store.normalize ? store.std[c] : 1.0f, store.multiplied);
+      bag_.forms_[c] = store_form(store.normalize, store.mean[c], store.normalize ? store.std[c] : 1.0f,
+                                  store.multiplied, store.factor);
     }
   }
   std::copy_n(bag_.forms_, kMaxChannels, part_.form);

@@ -88,8 +88,8 @@ void Draft::append_store(const std::vector<Op>& op) {
   stored_ += declined() ? 0 : 1;
 }
 
-void Draft::append_float(OpId id) {
-  append_store({plain(id)});
+void Draft::append_float(const Op& op) {
+  append_store({op});
   // Floats plane by plane take less time to write, and the input does not ask for others.
   planar = source.container != Container::kTensor;
   native = false;

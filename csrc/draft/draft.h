@@ -393,8 +393,9 @@ class Draft : public DraftState {
   Reason normalize(const std::vector<Op>& op, bool inplace);
   // Overwrites a box of floats by one value, or by one for each channel.
   Reason erase(int top, int left, int height, int width, const double* values, int count);
-  // Bytes become shares, by one of two ops.
-  void append_float(OpId id);
+  // Bytes become floats, by one of the ops that begin a store.
+  void append_float(const Op& op);
+  void append_float(OpId id) { append_float(plain(id)); }
 
   // Cuts out the middle, with zeros around the image if it is too small.
   Reason center_crop(int64_t height, int64_t width) { return move(moves::CenterCrop{height, width}); }

@@ -340,14 +340,14 @@ void execute_reference(Program program, const View& source, const Target& target
   if (source.dtype != DType::kUint8) return reference_of_floats(program, source, out, target);
   Image image = filled(in, [&](int y, int x, int c) { return *source.at(y, x, c); });
   const Op* normalize = nullptr;
-  bool multiplied = false;
+  const Op* first = nullptr;
   for (const Op& op : program) {
     if (kind_of(op.id) != OpKind::kStore) {
       image = apply(std::move(image), op);
     } else if (op.id == OpId::NORMALIZE) {
       normalize = &op;
-    } else if (to_shares(op.id)) {
-      multiplied = op.id == OpId::V2_TO_FLOAT;
+    } else if (begins_store(op.id)) {
+      first = &op;
     } else if (op.id != OpId::ERASE) {
       fail_on("execute_reference", op.id);
     }
@@ -365,7 +365,8 @@ void execute_reference(Program program, const View& source, const Target& target
         }
         const float mean = normalize == nullptr ? 0.0f : static_cast<float>(normalize->f[c]);
         const float std = normalize == nullptr ? 1.0f : static_cast<float>(normalize->f[4 + c]);
-        float value = stored_value(static_cast<float>(sample), normalize != nullptr, mean, std, multiplied);
+        float value = stored_value(static_cast<float>(sample), normalize != nullptr, mean, std, multiplies(first->id),
+                                   unit_of(*first));
         for (const Op& op : program) {
           if (op.id == OpId::ERASE && erases(op, y, x)) value = static_cast<float>(op.f[c]);
         }

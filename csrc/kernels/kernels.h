@@ -118,11 +118,12 @@ struct BlurSample {
   int x;
 };
 
-// How a finished row of uint8 samples becomes float32: v / 255, or v * (1 / 255) if multiplied is set, then
+// How a finished row of uint8 samples becomes float32: v / 255, or v * factor if multiplied is set, then
 // (v - mean) / std if normalize is, each step correctly rounded in float32.
 struct FloatStore {
   bool normalize = false;
-  bool multiplied = false;  // of V2_TO_FLOAT
+  bool multiplied = false;  // of V2_TO_FLOAT and SCALE
+  float factor = 1.0f / 255.0f;
   float mean[kMaxChannels] = {};
   float std[kMaxChannels] = {};
 

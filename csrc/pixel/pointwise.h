@@ -416,12 +416,14 @@ struct ToFloat {
   }
 };
 
-// torchvision, v2/functional/_misc.py, to_dtype_image with scale: v * (1 / 255), which is seldom v / 255 to the last
-// bit.
-struct V2ToFloat {
+// torchvision, v2/functional/_misc.py, to_dtype_image: with scale v * (1 / 255), which is seldom v / 255 to the last
+// bit; without it v * 1.
+struct Scale {
+  float factor;
+
   template <class V>
   FASTAUG_FN V operator()(V v) const {
-    return mul(v, set<V>(1.0f / 255.0f));
+    return mul(v, set<V>(factor));
   }
 };
 

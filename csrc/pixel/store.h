@@ -14,13 +14,13 @@ namespace fastaug {
 
 static_assert(registry::for_every_op([](OpId id) {
                 return registry::follows(kind_of(id) == OpKind::kStore,
-                                         to_shares(id) || id == OpId::NORMALIZE || id == OpId::ERASE);
+                                         begins_store(id) || id == OpId::NORMALIZE || id == OpId::ERASE);
               }),
               "a store op has no body");
 
-// TO_FLOAT, or V2_TO_FLOAT where `multiplied`, and NORMALIZE where it follows.
-FASTAUG_FN float stored_value(float sample, bool normalized, float mean, float std, bool multiplied) {
-  const float unit = multiplied ? scalar::V2ToFloat()(sample) : scalar::ToFloat()(sample);
+// TO_FLOAT, or a product with `factor` where `multiplied`, and NORMALIZE where it follows.
+FASTAUG_FN float stored_value(float sample, bool normalized, float mean, float std, bool multiplied, float factor) {
+  const float unit = multiplied ? scalar::Scale{factor}(sample) : scalar::ToFloat()(sample);
   return normalized ? scalar::Normalize{mean, std}(unit) : unit;
 }
 
@@ -43,8 +43,9 @@ struct StoreForm {
   float std;
   float inverse;  // 1 / std, and what rounding it to float32 left out
   float residue;
-  bool multiplied;  // of V2_TO_FLOAT
-  float unit_low;   // what is added to 1 / 255; of V2_TO_FLOAT a negative zero, by which a lane of -0 is stored as 0
+  bool multiplied;  // by unit_high, of V2_TO_FLOAT and SCALE
+  float unit_high;  // the factor, or 1 / 255
+  float unit_low;   // what is added to 1 / 255; to a factor a negative zero, by which a lane of -0 is stored as 0
 };
 
 // 1 / 255 in two parts.
@@ -52,10 +53,10 @@ constexpr float kUnitHigh = 1.0f / 255.0f;
 constexpr float kUnitLow = static_cast<float>(1.0 / 255.0 - kUnitHigh);
 
 // The short form: both quotients are products with a reciprocal in two parts. The first has the bits of a division by
-// 255 for every sample, and those of V2_TO_FLOAT without the second part; the second lacks a correction, and is wrong
+// 255 for every sample, and those of a product without the second part; the second lacks a correction, and is wrong
 // where a quotient lies as close to the middle between two floats as the reciprocal's 48 bits cannot tell.
 FASTAUG_FN float quickly_stored(const StoreForm& form, float sample) {
-  const float unit = fmaf(sample, kUnitHigh, sample * form.unit_low);
+  const float unit = fmaf(sample, form.unit_high, sample * form.unit_low);
   if (!form.normalize) return unit;
   const float centred = unit - form.mean;
   return fmaf(centred, form.inverse, centred * form.residue);
@@ -63,19 +64,19 @@ FASTAUG_FN float quickly_stored(const StoreForm& form, float sample) {
 
 FASTAUG_FN float stored(const StoreForm& form, float sample) {
   return form.quick ? quickly_stored(form, sample)
-                    : stored_value(sample, form.normalize, form.mean, form.std, form.multiplied);
+                    : stored_value(sample, form.normalize, form.mean, form.std, form.multiplied, form.unit_high);
 }
 
 // For hosts: tries the short form on all samples.
-inline StoreForm store_form(bool normalize, float mean, float std, bool multiplied = false) {
-  StoreForm form = {normalize, true, mean, std, 1.0f, 0.0f, multiplied, multiplied ? -0.0f : kUnitLow};
+inline StoreForm store_form(bool normalize, float mean, float std, bool multiplied = false, float factor = kUnitHigh) {
+  StoreForm form = {normalize, true, mean, std, 1.0f, 0.0f, multiplied, factor, multiplied ? -0.0f : kUnitLow};
   if (normalize) {
     form.inverse = 1.0f / std;
     form.residue = static_cast<float>(1.0 / std - form.inverse);
   }
   for (int v = 0; v < 256 && form.quick; ++v) {
     const auto sample = static_cast<float>(v);
-    const float wanted = stored_value(sample, normalize, mean, std, multiplied);
+    const float wanted = stored_value(sample, normalize, mean, std, multiplied, factor);
     form.quick = bits_of(quickly_stored(form, sample)) == bits_of(wanted);
   }
   return form;

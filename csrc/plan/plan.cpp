@@ -161,8 +161,9 @@ void take_store(OpList* ops, StorePlan* store) {
       Erase erase{{op.i[0], op.i[1], op.i[2], op.i[3]}};
       for (int c = 0; c < kMaxChannels; ++c) erase.value[c] = static_cast<float>(op.f[c]);
       store->erases.insert(store->erases.begin(), erase);
-    } else if (to_shares(op.id)) {
-      store->normalize.multiplied = op.id == OpId::V2_TO_FLOAT;
+    } else if (begins_store(op.id)) {
+      store->normalize.multiplied = multiplies(op.id);
+      if (multiplies(op.id)) store->normalize.factor = unit_of(op);
     } else {
       fail_on("take_store", op.id);
     }

@@ -79,8 +79,13 @@ FASTAUG_HOST_DEVICE constexpr bool takes_torch_mean(OpId id) {
   return id == OpId::TORCH_CONTRAST || id == OpId::V2_CONTRAST;
 }
 
-// True if an op turns bytes into shares of 255: the first of the store.
-FASTAUG_HOST_DEVICE constexpr bool to_shares(OpId id) { return id == OpId::TO_FLOAT || id == OpId::V2_TO_FLOAT; }
+// True if an op turns bytes into floats: the first of the store.
+FASTAUG_HOST_DEVICE constexpr bool begins_store(OpId id) {
+  return id == OpId::TO_FLOAT || id == OpId::V2_TO_FLOAT || id == OpId::SCALE;
+}
+
+// True if it multiplies, by `unit_of`, and does not divide by 255.
+FASTAUG_HOST_DEVICE constexpr bool multiplies(OpId id) { return id != OpId::TO_FLOAT; }
 
 // One op. 96 bytes, little-endian, packed in Python by struct format "<HH4B6i8d".
 struct Op {
@@ -96,6 +101,10 @@ static_assert(sizeof(Op) == 96);
 #ifndef __CUDACC_RTC__  // whose offsetof is no constant
 static_assert(offsetof(Op, i) == 8 && offsetof(Op, f) == 32);
 #endif
+
+FASTAUG_HOST_DEVICE inline float unit_of(const Op& op) {
+  return op.id == OpId::SCALE ? static_cast<float>(op.f[0]) : 1.0f / 255.0f;
+}
 
 FASTAUG_HOST_DEVICE constexpr Filling filling_of(const Op& op) {
   if ((op.flags & kFilled) == 0) return Filling::kNone;

@@ -372,11 +372,11 @@ Shape validate(Program program, Shape in, DType source) {
     const bool floats = source != DType::kUint8;
     if (floats) need_floats(op);
     if (stored && kind_of(op.id) != OpKind::kStore) bad(program[k - 1], "must end the program");
-    if (to_shares(op.id) && stored) bad(op, "must come before other store ops");
-    if (op.id == OpId::NORMALIZE && (floats ? stored : !(stored && to_shares(program[k - 1].id)))) {
+    if (begins_store(op.id) && stored) bad(op, "must come before other store ops");
+    if (op.id == OpId::NORMALIZE && (floats ? stored : !(stored && begins_store(program[k - 1].id)))) {
       bad(op, floats ? "must be the first of the store ops" : "must follow TO_FLOAT");
     }
-    if (kind_of(op.id) == OpKind::kStore && !to_shares(op.id) && !stored && !floats) bad(op, "must follow TO_FLOAT");
+    if (kind_of(op.id) == OpKind::kStore && !begins_store(op.id) && !stored && !floats) bad(op, "must follow TO_FLOAT");
     in = out;
   }
   return in;

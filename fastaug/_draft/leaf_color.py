@@ -88,7 +88,9 @@ class LeafColor(Draft):
         """Convert to another dtype. With `scale`, white stays white."""
         if self.core.stored and dtype is torch.float32:
             return
-        if not self.core.native or not scale or dtype is torch.uint8:
+        if self.core.native and not scale and dtype is torch.float32:
+            self.core.append_float(ops.by_factor("SCALE", 1.0))
+        elif not self.core.native or not scale or dtype is torch.uint8:
             if not (self.core.native and dtype is torch.uint8):
                 self._eager("to_dtype", dtype, scale)
         elif dtype is torch.float32:

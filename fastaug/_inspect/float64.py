@@ -1,7 +1,7 @@
 """Programs in float64: what a pipeline would give if nothing were rounded between its ops.
 
-Samples are [channels, height, width], and from 0 to 255 before TO_FLOAT. Formulas are Pillow's and torchvision's. The
-core is exact where it only moves pixels, so it moves them here, too.
+Samples are [channels, height, width], and from 0 to 255 before TO_FLOAT or SCALE. Formulas are Pillow's and
+torchvision's. The core is exact where it only moves pixels, so it moves them here, too.
 """
 
 from __future__ import annotations
@@ -279,6 +279,7 @@ _MODELS: dict[str, Callable[[Op, Floats], Floats]] = {
     "SOLARIZE": lambda op, samples: np.where(samples < op.f[0], samples, 255 - samples),
     "AUTOCONTRAST": stretched,
     "TO_FLOAT": lambda op, samples: samples / 255,
+    "SCALE": lambda op, samples: samples * op.f[0],
     "NORMALIZE": normalized,
     "ERASE": erased,
 }

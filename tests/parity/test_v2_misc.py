@@ -208,17 +208,19 @@ def test_dtypes_of_other_leaves() -> None:
     assert_same(drafted, V.to_dtype(mask, torch.int64), None, "draft")
 
 
-def test_one_pass_to_normalized_floats() -> None:
+@pytest.mark.parametrize("scale", [True, False])
+def test_one_pass_to_normalized_floats(scale: bool) -> None:
     """The ops of a conversion and what follows it are one program."""
     draft = ImageDraft(photo("astronaut", 40, 50))
     assert F.to_image(draft) is draft and draft.type is tv_tensors.Image
-    _get_kernel(F.to_dtype, ImageDraft)(draft, dtype=torch.float32, scale=True)
+    _get_kernel(F.to_dtype, ImageDraft)(draft, dtype=torch.float32, scale=scale)
     _get_kernel(F.normalize, ImageDraft)(draft, mean=MEAN, std=STD)
-    assert draft.core.store == (ops.plain("V2_TO_FLOAT"), ops.normalize(MEAN, STD))
+    first = ops.plain("V2_TO_FLOAT") if scale else ops.by_factor("SCALE", 1.0)
+    assert draft.core.store == (first, ops.normalize(MEAN, STD))
     values = torch.tensor([0.1, 0.2, 0.3]).view(3, 1, 1)
     _get_kernel(F.erase, ImageDraft)(draft, i=3, j=4, h=5, w=6, v=values)
     assert draft.core.erases == 1
-    expected = V.to_dtype(V.to_image(photo("astronaut", 40, 50)), torch.float32, scale=True)
+    expected = V.to_dtype(V.to_image(photo("astronaut", 40, 50)), torch.float32, scale=scale)
     expected = V.erase(V.normalize(expected, MEAN, STD), 3, 4, 5, 6, values)
     found = draft.result()
     assert type(found) is tv_tensors.Image and torch.equal(found, expected)

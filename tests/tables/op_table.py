@@ -722,4 +722,9 @@ ROWS: dict[str, Row] = {
         lambda op, x: on_tensor(x, lambda tensor: v2_functional.to_dtype(tensor, torch.float32, scale=True)),
         lambda rng, x: Op("V2_TO_FLOAT"),
     ),
+    "SCALE": Row(
+        "store",
+        lambda op, x: x.astype(np.float32) * np.float32(op.f[0]),
+        lambda rng, x: Op("SCALE", f=(rng.choice([1.0, 1 / 127.5, rng.uniform(-2, 2)]),)),
+    ),
 }

@@ -170,7 +170,8 @@ class TileStore : protected TileColour<Spec> {
     const int channels = channels_of(p_.out_channels);
     each_channel(channels, [&](int c) {
       if (has_flag(kHasFloats) && p_.floats != 0) {
-        v[c] = stored_value(v[c], f.form[c].normalize, f.form[c].mean, f.form[c].std, f.form[c].multiplied);
+        v[c] = stored_value(v[c], f.form[c].normalize, f.form[c].mean, f.form[c].std, f.form[c].multiplied,
+                            f.form[c].unit_high);
       } else {
         v[c] = has_flag(kHasDivision) ? stored(f.form[c], v[c]) : quickly_stored(f.form[c], v[c]);
       }

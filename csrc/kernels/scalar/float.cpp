@@ -36,7 +36,7 @@ void pointwise_store(const FloatStore& store, const Op* ops, const float* means,
     const int out = run(ops, means, count, channels, planes, x, v);
     for (int c = 0; c < out; ++c) {
       foreign[c][reversed ? width - 1 - x : x] =
-          stored_value(v[c], store.normalize, store.mean[c], store.std[c], store.multiplied);
+          stored_value(v[c], store.normalize, store.mean[c], store.std[c], store.multiplied, store.factor);
     }
   }
 }

@@ -13,8 +13,9 @@ void prepare_store(int, FloatStore*) {}
 
 void store_float(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed, float* foreign) {
   for (int x = 0; x < width; ++x) {
-    foreign[reversed ? width - 1 - x : x] = stored_value(static_cast<float>(src[x]), store.normalize,
-                                                         store.mean[channel], store.std[channel], store.multiplied);
+    foreign[reversed ? width - 1 - x : x] =
+        stored_value(static_cast<float>(src[x]), store.normalize, store.mean[channel], store.std[channel],
+                     store.multiplied, store.factor);
   }
 }
 

@@ -253,7 +253,8 @@ struct Affine {
   Affine(const FloatStore& store, float units, int channels) {
     for (int c = 0; c < channels; ++c) {
       const double std = store.normalize ? store.std[c] : 1.0;
-      scale[c] = static_cast<float>(1.0 / (255.0 * units * std));
+      const double factor = store.multiplied ? store.factor : 1.0 / 255.0;
+      scale[c] = static_cast<float>(factor / (units * std));
       offset[c] = store.normalize ? static_cast<float>(-store.mean[c] / std) : 0.0f;
     }
   }

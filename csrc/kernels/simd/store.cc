@@ -208,11 +208,12 @@ struct Divisor {
   explicit Divisor(float b) : value(b), high(1.0f / b), low(static_cast<float>(1.0 / b - high)) {}
 };
 
-// Operands this far from the ends of float32 leave the remainders above 2^-126: shares of 255 and means are multiples
-// of 2^-33, hence so is their difference.
-bool fused_is_exact(float mean, float std) {
+// Operands this far from the ends of float32 leave the remainders above 2^-126: samples times such a factor and means
+// are multiples of 2^-33, hence so is their difference.
+bool fused_is_exact(float factor, float mean, float std) {
+  const bool factor_fits = std::fabs(factor) >= 0x1p-9f && std::fabs(factor) <= 0x1p10f;
   const bool mean_fits = mean == 0.0f || (std::fabs(mean) >= 0x1p-10f && std::fabs(mean) <= 0x1p20f);
-  return mean_fits && std >= 0x1p-10f && std <= 0x1p20f;
+  return factor_fits && mean_fits && std >= 0x1p-10f && std <= 0x1p20f;
 }
 
 // 1 / 255 in two parts. One rounding less than Divisor's quotient; the tests compare all 256 samples.
@@ -223,7 +224,7 @@ enum class Norm { kNone, kDivide, kFused };
 
 // The samples that fill one vector, in reverse order if asked.
 template <Norm kNorm, bool kMultiplied, bool kReversed>
-HWY_INLINE Float normalized(const uint8_t* src, float mean, const Divisor& divisor) {
+HWY_INLINE Float normalized(const uint8_t* src, float factor, float mean, const Divisor& divisor) {
   const Floats d;
   const hn::Rebind<int32_t, Floats> d32;
   const hn::Rebind<uint8_t, Floats> d8;
@@ -232,7 +233,7 @@ HWY_INLINE Float normalized(const uint8_t* src, float mean, const Divisor& divis
   const Float sample = hn::ConvertTo(d, hn::PromoteTo(d32, bytes));
   Float unit;
   if constexpr (kMultiplied) {
-    unit = hn::Mul(sample, hn::Set(d, kUnitHigh));
+    unit = hn::Mul(sample, hn::Set(d, factor));
   } else {
 #if HWY_NATIVE_FMA
     unit = hn::MulAdd(sample, hn::Set(d, kUnitHigh), hn::Mul(sample, hn::Set(d, kUnitLow)));
@@ -250,32 +251,35 @@ HWY_INLINE Float normalized(const uint8_t* src, float mean, const Divisor& divis
 }
 
 template <Norm kNorm, bool kMultiplied, bool kReversed>
-void store_float_as(float mean, float std, const uint8_t* src, int width, float* foreign) {
+void store_float_as(float factor, float mean, float std, const uint8_t* src, int width, float* foreign) {
   const Floats d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const Divisor divisor(std);
   if (width < lanes) {
     HWY_ALIGN float buffer[HWY_LANES(float)];
-    hn::Store(normalized<kNorm, kMultiplied, kReversed>(src, mean, divisor), d, buffer);
+    hn::Store(normalized<kNorm, kMultiplied, kReversed>(src, factor, mean, divisor), d, buffer);
     std::memcpy(foreign, buffer + (kReversed ? lanes - width : 0), static_cast<size_t>(width) * sizeof(float));
     return;
   }
   for (int next = 0; next < width; next += lanes) {
     const int x = std::min(next, width - lanes);
     const uint8_t* from = src + (kReversed ? width - lanes - x : x);
-    hn::StoreU(normalized<kNorm, kMultiplied, kReversed>(from, mean, divisor), d, foreign + x);
+    hn::StoreU(normalized<kNorm, kMultiplied, kReversed>(from, factor, mean, divisor), d, foreign + x);
   }
 }
 
 template <Norm kNorm>
-void store_float_normed(bool multiplied, float mean, float std, const uint8_t* src, int width, bool reversed,
+void store_float_normed(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed,
                         float* foreign) {
-  if (multiplied) {
-    if (reversed) return store_float_as<kNorm, true, true>(mean, std, src, width, foreign);
-    return store_float_as<kNorm, true, false>(mean, std, src, width, foreign);
+  const float factor = store.factor;
+  const float mean = store.mean[channel];
+  const float std = kNorm == Norm::kNone ? 1.0f : store.std[channel];
+  if (store.multiplied) {
+    if (reversed) return store_float_as<kNorm, true, true>(factor, mean, std, src, width, foreign);
+    return store_float_as<kNorm, true, false>(factor, mean, std, src, width, foreign);
   }
-  if (reversed) return store_float_as<kNorm, false, true>(mean, std, src, width, foreign);
-  return store_float_as<kNorm, false, false>(mean, std, src, width, foreign);
+  if (reversed) return store_float_as<kNorm, false, true>(factor, mean, std, src, width, foreign);
+  return store_float_as<kNorm, false, false>(factor, mean, std, src, width, foreign);
 }
 
 #if HWY_NATIVE_FMA
@@ -305,12 +309,14 @@ alignas(64) constexpr Spread kSpread;
 // a quotient that is as close to halfway between two floats comes out wrong. Means and deviations for which one of the
 // 256 does are rare; prepare_store looks for them.
 struct Quick {
+  Float factor;
   Float mean;
   Float high;
   Float low;
 
   HWY_INLINE Quick(const FloatStore& store, int channel)
-      : mean(hn::Set(Floats(), store.mean[channel])),
+      : factor(hn::Set(Floats(), store.factor)),
+        mean(hn::Set(Floats(), store.mean[channel])),
         high(hn::Set(Floats(), store.inverse[channel])),
         low(hn::Set(Floats(), store.residue[channel])) {}
 
@@ -321,7 +327,7 @@ struct Quick {
     Float unit;
     if constexpr (kMultiplied) {
       const hn::RebindToSigned<Floats> d32;
-      unit = hn::Mul(hn::ConvertTo(d, hn::And(twice, hn::Set(d32, 255))), hn::Set(d, kUnitHigh));
+      unit = hn::Mul(hn::ConvertTo(d, hn::And(twice, hn::Set(d32, 255))), factor);
     } else {
       unit = hn::MulAdd(hn::ConvertTo(d, twice), hn::Set(d, 1.0f / 65535.0f), hn::Set(d, 0x1p-45f));
     }
@@ -370,17 +376,14 @@ void store_float_quick(const FloatStore& store, int channel, const uint8_t* src,
 #endif  // HWY_NATIVE_FMA
 
 void store_float(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed, float* foreign) {
-  const bool multiplied = store.multiplied;
-  if (!store.normalize) return store_float_normed<Norm::kNone>(multiplied, 0.0f, 1.0f, src, width, reversed, foreign);
-  const float mean = store.mean[channel];
-  const float std = store.std[channel];
+  if (!store.normalize) return store_float_normed<Norm::kNone>(store, channel, src, width, reversed, foreign);
 #if HWY_NATIVE_FMA
   if (store.quick[channel]) return store_float_quick(store, channel, src, width, reversed, foreign);
-  if (fused_is_exact(mean, std)) {
-    return store_float_normed<Norm::kFused>(multiplied, mean, std, src, width, reversed, foreign);
+  if (fused_is_exact(store.factor, store.mean[channel], store.std[channel])) {
+    return store_float_normed<Norm::kFused>(store, channel, src, width, reversed, foreign);
   }
 #endif
-  store_float_normed<Norm::kDivide>(multiplied, mean, std, src, width, reversed, foreign);
+  store_float_normed<Norm::kDivide>(store, channel, src, width, reversed, foreign);
 }
 
 void prepare_store(int channels, FloatStore* store) {
@@ -394,7 +397,7 @@ void prepare_store(int channels, FloatStore* store) {
     const Divisor divisor(store->std[c]);
     store->inverse[c] = divisor.high;
     store->residue[c] = divisor.low;
-    store_float_normed<Norm::kDivide>(store->multiplied, store->mean[c], store->std[c], samples, 256, false, wanted);
+    store_float_normed<Norm::kDivide>(*store, c, samples, 256, false, wanted);
     store_float_quick(*store, c, samples, 256, false, got);
     store->quick[c] = std::memcmp(wanted, got, sizeof wanted) == 0;
   }

@@ -135,7 +135,7 @@ TEST_CASE("reverse mirrors a row into foreign memory") {
 // What torch computes, one correctly rounded float32 operation after the other.
 float expected_float(const FloatStore& store, int channel, uint8_t sample) {
   const auto value = static_cast<float>(sample);
-  const float unit = store.multiplied ? value * (1.0f / 255.0f) : value / 255.0f;
+  const float unit = store.multiplied ? value * store.factor : value / 255.0f;
   return store.normalize ? (unit - store.mean[channel]) / store.std[channel] : unit;
 }
 
@@ -187,6 +187,9 @@ TEST_CASE("store_float writes every width, both ways round, and no more") {
   FloatStore multiplied;
   FloatStore both = imagenet;
   multiplied.multiplied = both.multiplied = true;
+  FloatStore whole = normalizing({123.675f, 116.28f, 103.53f, 127.5f}, {58.395f, 57.12f, 57.375f, 127.5f});
+  whole.multiplied = true;
+  whole.factor = 1.0f;
   for (const char* name : available_isas()) {
     Random random(5);
     std::array<uint8_t, 1000> samples;
@@ -198,6 +201,7 @@ TEST_CASE("store_float writes every width, both ways round, and no more") {
           check_store(*kernels(name), imagenet, samples.data(), width, reversed, side);
           check_store(*kernels(name), multiplied, samples.data(), width, reversed, side);
           check_store(*kernels(name), both, samples.data(), width, reversed, side);
+          check_store(*kernels(name), whole, samples.data(), width, reversed, side);
         }
       }
     }

@@ -11,7 +11,7 @@ using test::Random;
 bool keeps_the_bits(const StoreForm& form) {
   for (int v = 0; v < 256; ++v) {
     const auto sample = static_cast<float>(v);
-    const float wanted = stored_value(sample, form.normalize, form.mean, form.std, form.multiplied);
+    const float wanted = stored_value(sample, form.normalize, form.mean, form.std, form.multiplied, form.unit_high);
     if (bits_of(stored(form, sample)) != bits_of(wanted)) return false;
   }
   return true;
@@ -24,6 +24,7 @@ TEST_CASE("a sample without a mean is stored without a division") {
   const StoreForm multiplied = store_form(false, 0.0f, 1.0f, true);
   CHECK(multiplied.quick);
   CHECK(keeps_the_bits(multiplied));
+  CHECK(keeps_the_bits(store_form(false, 0.0f, 1.0f, true, 1.0f)));
 }
 
 TEST_CASE("most deviations are divided by without a division, and all have the bits of one") {
@@ -33,6 +34,8 @@ TEST_CASE("most deviations are divided by without a division, and all have the b
       CAPTURE(std);
       CHECK(keeps_the_bits(store_form(true, mean, std)));
       CHECK(keeps_the_bits(store_form(true, mean, std, true)));
+      CHECK(keeps_the_bits(store_form(true, 255 * mean, 255 * std, true, 1.0f)));
+      CHECK(keeps_the_bits(store_form(true, mean, std, true, 1 / 127.5f)));
     }
   Random random(5);
   int quick = 0;

@@ -80,14 +80,14 @@ class BasicRandomProgram {
     return ops;
   }
 
-  // Appends TO_FLOAT or V2_TO_FLOAT, perhaps NORMALIZE, perhaps ERASEs.
+  // Appends TO_FLOAT, V2_TO_FLOAT or SCALE, perhaps NORMALIZE, perhaps ERASEs.
   void store(Shape in, std::vector<Op>* ops) {
     const auto append = [&](OpId id) {
       Op op{};
       op.id = id;
       if (fill_in(op, in)) ops->push_back(op);
     };
-    append(chance(0.5) ? OpId::TO_FLOAT : OpId::V2_TO_FLOAT);
+    append(chance(0.4) ? OpId::TO_FLOAT : chance(0.5) ? OpId::V2_TO_FLOAT : OpId::SCALE);
     if (chance(0.6)) append(OpId::NORMALIZE);
     while (chance(0.2)) append(OpId::ERASE);
   }
