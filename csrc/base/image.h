@@ -45,8 +45,26 @@ struct View {
   const uint8_t* at(int y, int x, int c) const { return data + y * row_stride + x * pixel_stride + c * channel_stride; }
 };
 
-// Where a result goes. Strides are in bytes, as in View. Only samples are written, unless `fill_gaps` says that the
-// bytes between pixels belong to the image too: they become 255, as Pillow leaves the fourth byte of an RGB pixel.
+// How a result lies in patches: squares of `side` pixels, `stride` bytes apart. They follow one another row by row of
+// blocks of `merge` x `merge` of them, and row by row inside of a block. Each holds its samples `copies` times,
+// `copy_stride` bytes apart.
+struct Patches {
+  int side = 0;  // 0: there are none
+  int merge = 1;
+  int copies = 1;
+  ptrdiff_t stride = 0;
+  ptrdiff_t copy_stride = 0;
+
+  // The place of patch (y, x) among those of a result with `columns` of them in a row.
+  int64_t place(int y, int x, int columns) const {
+    const int64_t block = int64_t{y / merge} * (columns / merge) + x / merge;
+    return (block * merge + y % merge) * merge + x % merge;
+  }
+};
+
+// Where a result goes. Strides are in bytes, as in View, or inside of a patch. Only samples are written, unless
+// `fill_gaps` says that the bytes between pixels belong to the image too: they become 255, as Pillow leaves the fourth
+// byte of an RGB pixel.
 struct Target {
   void* data = nullptr;
   DType dtype = DType::kUint8;
@@ -57,6 +75,17 @@ struct Target {
   ptrdiff_t pixel_stride = 0;
   ptrdiff_t channel_stride = 0;
   bool fill_gaps = false;
+  Patches patches{};
+
+  uint8_t* at(int y, int x, int c) const {
+    ptrdiff_t patch = 0;
+    if (patches.side != 0) {
+      patch = patches.place(y / patches.side, x / patches.side, width / patches.side) * patches.stride;
+      y %= patches.side;
+      x %= patches.side;
+    }
+    return static_cast<uint8_t*>(data) + patch + y * row_stride + x * pixel_stride + c * channel_stride;
+  }
 };
 
 }  // namespace fastaug

@@ -11,6 +11,7 @@
 #include "bind/job.h"
 #include "bind/libraries.h"
 #include "bind/mapped.h"
+#include "bind/patches.h"
 #include "bind/places.h"
 #include "bind/plan.h"
 #include "bind/queue.h"
@@ -143,6 +144,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_tiles(m);
   register_tissue(m);
   register_fields(m);
+  register_patches(m);
   register_places(m);
   register_random(m);
   register_draft(m);

@@ -272,6 +272,11 @@ void write(float value, DType dtype, uint8_t* to) {
   }
 }
 
+// A sample of the result, in each of its copies in a patch.
+void write_all(float value, const Target& target, uint8_t* to) {
+  for (int k = 0; k < target.patches.copies; ++k, to += target.patches.copy_stride) write(value, target.dtype, to);
+}
+
 // Where pixel `at` of what comes out of a move is in what went in; false where it is fill.
 bool before_move(const Op& op, Shape in, Place* at) {
   switch (op.id) {
@@ -322,9 +327,7 @@ void reference_of_floats(Program program, const View& source, Shape out, const T
             value = static_cast<float>(op.f[c]);
           }
         }
-        write(value, target.dtype,
-              static_cast<uint8_t*>(target.data) + y * target.row_stride + x * target.pixel_stride +
-                  c * target.channel_stride);
+        write_all(value, target, target.at(y, x, c));
       }
     }
   }
@@ -356,8 +359,7 @@ void execute_reference(Program program, const View& source, const Target& target
   for (int y = 0; y < out.height; ++y) {
     for (int x = 0; x < out.width; ++x) {
       for (int c = 0; c < target.channels; ++c) {
-        auto* to = static_cast<uint8_t*>(target.data) + y * target.row_stride + x * target.pixel_stride +
-                   c * target.channel_stride;
+        uint8_t* const to = target.at(y, x, c);
         const uint8_t sample = image.at(y, x, pillow_la ? c / 3 : c);
         if (!stored) {
           *to = sample;
@@ -370,7 +372,7 @@ void execute_reference(Program program, const View& source, const Target& target
         for (const Op& op : program) {
           if (op.id == OpId::ERASE && erases(op, y, x)) value = static_cast<float>(op.f[c]);
         }
-        write(value, target.dtype, to);
+        write_all(value, target, to);
       }
     }
   }

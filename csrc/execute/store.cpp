@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+
+#include "execute/patches.h"
 
 namespace fastaug {
 namespace {
-
-uint8_t* sample_at(const Target& target, int y, int x, int c) {
-  return static_cast<uint8_t*>(target.data) + y * target.row_stride + x * target.pixel_stride +
-         c * target.channel_stride;
-}
 
 template <class Sample>
 void scatter_as(const Sample* src, int width, ptrdiff_t stride, uint8_t* dst) {
@@ -32,8 +30,8 @@ class ByteRows {
   }
 
   void row(int y, const Planes& planes) {
-    if (packed_) return packed_row(planes, sample_at(target_, y, 0, 0));
-    for (int c = 0; c < channels_; ++c) plane(planes.row[c], sample_at(target_, y, 0, c));
+    if (packed_) return packed_row(planes, target_.at(y, 0, 0));
+    for (int c = 0; c < channels_; ++c) plane(planes.row[c], target_.at(y, 0, c));
   }
 
  private:
@@ -75,23 +73,31 @@ class ByteRows {
 };
 
 // Rows of float32, plane by plane, on their way into the target: there at once where it is planar float32. Else they
-// may have to be interleaved, narrowed to 16 bits, and at last, for strides that are neither, scattered.
+// may have to be interleaved, narrowed to 16 bits, and at last cut into patches or, for strides that are neither,
+// scattered.
 class FloatTarget {
  public:
   FloatTarget(Context& context, const Target& target)
       : kernels_(context.kernels), target_(target), channels_(target.channels) {
     const ptrdiff_t size = size_of(target.dtype);
     narrow_ = target.dtype != DType::kFloat32;
+    const bool cut = target.patches.side != 0;
     planar_ = target.pixel_stride == size;
     interleaved_ =
         !planar_ && channels_ > 1 && target.channel_stride == size && target.pixel_stride == channels_ * size;
-    far_ = planar_ && int64_t{target.height} * target.width * target.channels * size >= kFar;
+    far_ = planar_ && !cut && int64_t{target.height} * target.width * target.channels * size >= kFar;
     const auto width = static_cast<size_t>(target.width);
     if (narrow_ || !planar_) {
       for (int c = 0; c < channels_; ++c) floats_[c] = floats(context.arena, width);
     }
     if (interleaved_ && narrow_) pixels_ = floats(context.arena, width * static_cast<size_t>(channels_));
     if (!interleaved_ && !planar_ && narrow_) halves_ = reinterpret_cast<uint16_t*>(context.arena.bytes(width * 2));
+    if (!cut) return;
+    if (interleaved_) {
+      patches_.emplace(context.arena, target, 1, target.width * channels_);
+    } else {
+      patches_.emplace(context.arena, target, channels_, target.width);
+    }
   }
 
   // Asks for the lines of row y, where there is one that is not likely to be in a cache: a plane's row may begin on
@@ -101,7 +107,7 @@ class FloatTarget {
     if (!far_ || y < 0 || y >= target_.height) return;
     const ptrdiff_t bytes = target_.pixel_stride * target_.width;
     for (int c = 0; c < channels_; ++c) {
-      const uint8_t* row = sample_at(target_, y, 0, c);
+      const uint8_t* row = target_.at(y, 0, c);
       for (ptrdiff_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, 0, 2);
     }
   }
@@ -109,17 +115,18 @@ class FloatTarget {
   // The addresses of the planes of row y in the target.
   void begin(int y, float** to) const {
     for (int c = 0; c < channels_; ++c) {
-      to[c] = floats_[c] != nullptr ? floats_[c] : reinterpret_cast<float*>(sample_at(target_, y, 0, c));
+      to[c] = floats_[c] != nullptr ? floats_[c] : reinterpret_cast<float*>(row_of(y, c));
     }
   }
 
   // They are.
   void end(int y, float* const* to) {
     if (interleaved_) {
-      interleave(to, sample_at(target_, y, 0, 0));
+      interleave(to, row_of(y, 0));
     } else if (floats_[0] != nullptr) {
-      for (int c = 0; c < channels_; ++c) plane(to[c], sample_at(target_, y, 0, c));
+      for (int c = 0; c < channels_; ++c) plane(to[c], row_of(y, c));
     }
+    if (patches_) patches_->done(y);
   }
 
  private:
@@ -137,6 +144,9 @@ class FloatTarget {
     if (narrow_) kernels_.narrow(target_.dtype, to, target_.width * channels_, reinterpret_cast<uint16_t*>(dst));
   }
 
+  // Where row y of channel c lies, in the target or, until they are cut, with others of its patches.
+  uint8_t* row_of(int y, int c) const { return patches_ ? patches_->row(y, c) : target_.at(y, 0, c); }
+
   // One channel to where its pixels do not lie side by side, or are not float32.
   void plane(const float* src, uint8_t* dst) {
     if (!narrow_) return scatter(src, sizeof(float), target_.width, target_.pixel_stride, dst);
@@ -152,6 +162,7 @@ class FloatTarget {
   bool planar_;
   bool interleaved_;
   bool far_;
+  std::optional<PatchBand> patches_;
   float* floats_[kMaxChannels] = {};  // planes of a row that cannot go to the target at once
   float* pixels_ = nullptr;           // the same row interleaved
   uint16_t* halves_ = nullptr;        // one plane of it, narrowed
@@ -309,7 +320,7 @@ class MovedFloats {
 template <class Sample>
 void fill_region(const Target& target, Region region, int c, Sample value) {
   for (int y = region.y; y < region.y + region.height; ++y) {
-    uint8_t* dst = sample_at(target, y, region.x, c);
+    uint8_t* dst = target.at(y, region.x, c);
     if (target.pixel_stride == sizeof(Sample)) {
       std::fill_n(reinterpret_cast<Sample*>(dst), region.width, value);
     } else {

@@ -33,7 +33,28 @@ Target usual_target(Program program, Shape in, DType source) {
           pixel,   floats ? pixel * out.width * out.height : 1};
 }
 
+namespace {
+
+void check_patches(const Target& target) {
+  const auto& [side, merge, copies, stride, copy_stride] = target.patches;
+  if (side < 1 || merge < 1 || copies < 1 || target.height % (side * merge) != 0 ||
+      target.width % (side * merge) != 0) {
+    fail(ErrorCode::kValue, "a target of " + std::to_string(target.height) + "x" + std::to_string(target.width) +
+                                " has no patches of " + std::to_string(side) + " in blocks of " +
+                                std::to_string(merge));
+  }
+  const int size = size_of(target.dtype);
+  const bool packed = target.channel_stride == size && target.pixel_stride == target.channels * size;
+  const bool dense = target.row_stride == side * target.pixel_stride;
+  if (target.dtype == DType::kUint8 || !dense || (target.pixel_stride != size && !packed)) {
+    fail(ErrorCode::kValue, "patches hold rows of floats without gaps, plane by plane or pixel by pixel");
+  }
+}
+
+}  // namespace
+
 void check_target(const Target& target, Shape shape, bool stored) {
+  if (target.patches.side != 0) check_patches(target);
   const bool pillow_la = shape.channels == 2 && target.channels == 4 && !stored && target.channel_stride == 1;
   if (target.height != shape.height || target.width != shape.width ||
       (target.channels != shape.channels && !pillow_la)) {

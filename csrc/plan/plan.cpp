@@ -488,6 +488,9 @@ Plan make_plan(Program program, const View& source, const Target& target, const 
   plan.in = {source.height, source.width, source.channels};
   plan.out = validate(program, plan.in, source.dtype);
   check_target(target, plan.out, gives_floats(program, source.dtype));
+  if (target.patches.side != 0 && !program.empty() && program.back().id == OpId::ERASE) {
+    fail(ErrorCode::kValue, "nothing is erased in patches");
+  }
   plan.dtype = target.dtype;
   PlanOptions options = wanted;
   options.rewrites = applicable(program, plan.in, wanted.rewrites);
