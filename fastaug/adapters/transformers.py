@@ -1,4 +1,4 @@
-"""Hugging Face image processors as pipelines that compute their ``pixel_values`` by fastaug's kernels."""
+"""Hugging Face image processors, and pipelines of them, that make their results by fastaug's kernels."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 import fastaug.transforms as T
+from fastaug.adapters import _processors
 from fastaug.transforms import InterpolationMode, v2
 from fastaug.transforms._base import Transform
 from fastaug.transforms.v2 import functional as F
@@ -16,7 +17,7 @@ from fastaug.transforms.v2._utils import query_size
 if TYPE_CHECKING:
     from fastaug._draft.draft import Draft
 
-__all__ = ["pipeline_of"]
+__all__ = ["installed", "pipeline_of", "processor"]
 
 # In the order of Pillow's numbers.
 _BY_NUMBER = ("NEAREST", "LANCZOS", "BILINEAR", "BICUBIC", "BOX", "HAMMING")
@@ -30,6 +31,63 @@ _METHODS = ("__call__", "preprocess", "_preprocess", "process_image", "convert_t
     "rescale_and_normalize",
     "_fuse_mean_std_and_rescale_factor",
 )
+
+
+def processor(p: Any, dtype: torch.dtype | None = None, recycle: bool = False, num_threads: int | None = None) -> Any:
+    """Return an image processor with the same calls and the same results, bit for bit, in less time.
+
+    It is an object of a class derived from that of ``p``, and has its attributes: options of calls, ``to_dict``,
+    ``save_pretrained`` and results are as before, and it pickles. Besides images, it takes paths (``pathlib.Path``),
+    encoded bytes and handles of :func:`fastaug.io.lazy`, which are RGB images. What it does not know, the model's own
+    code does, errors included. Its method ``explain(images, ...)`` makes a call and says what of it that was.
+
+    Args:
+        p: the image processor; or a processor that holds one as its ``image_processor``, which is replaced in a copy.
+        dtype: float32, float16 or bfloat16: results are those of ``BatchFeature.to(dtype)``.
+        recycle: whether results may lie in the memory of the result before the last one of the same thread. A result
+            is then valid until the next call but one.
+        num_threads: of a call for several images.
+
+    Returns:
+        The processor; ``p`` itself if its backend is none of those that are known.
+
+    Raises:
+        ImportError: transformers is not installed, or has no backends of image processors.
+        ValueError: another ``dtype``, or ``num_threads`` below one.
+
+    Example::
+
+        from fastaug.adapters.transformers import processor
+
+        p = processor(AutoImageProcessor.from_pretrained("Qwen/Qwen3-VL-8B-Instruct"))
+        inputs = p(images, return_tensors="pt")
+    """
+    return _processors.drop_in(p, _processors.Options(dtype, recycle, num_threads))
+
+
+def installed(dtype: torch.dtype | None = None, recycle: bool = False, num_threads: int | None = None) -> Any:
+    """Have ``from_pretrained`` hand out image processors of :func:`processor`.
+
+    That holds for ``AutoImageProcessor``, ``AutoProcessor`` and the classes of models, until the method ``remove`` of
+    the result is called, or to the end of a ``with`` block.
+
+    Args:
+        dtype, recycle, num_threads: as for :func:`processor`.
+
+    Returns:
+        The switch.
+
+    Raises:
+        ImportError, ValueError: as for :func:`processor`.
+
+    Example::
+
+        from fastaug.adapters.transformers import installed
+
+        with installed():
+            p = AutoProcessor.from_pretrained("Qwen/Qwen3-VL-8B-Instruct")
+    """
+    return _processors.Installed(_processors.Options(dtype, recycle, num_threads))
 
 
 def pipeline_of(processor: Any) -> Any:

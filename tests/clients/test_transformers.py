@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from PIL import Image
-from transformers import CLIPImageProcessor, ViTImageProcessor
+from transformers import CLIPImageProcessor, Qwen2VLImageProcessor, ViTImageProcessor
 from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
@@ -102,7 +102,9 @@ def test_the_page(place: Path) -> None:
     names: dict[str, Any] = {}
     run_blocks(Path(__file__).parents[2] / "docs" / "huggingface.md", names)
     images = [load(path) for path in names["files"]]
-    assert torch.equal(names["pixel_values"], pixel_values(names["processor"], images))
+    assert torch.equal(names["pixel_values"], pixel_values(names["vit"], images))
+    theirs = Qwen2VLImageProcessor()(images, return_tensors="pt")
+    assert torch.equal(names["inputs"]["pixel_values"], theirs["pixel_values"])
     assert torch.equal(names["slow"].batch(images), pixel_values(ViTImageProcessorPil(), images))
 
     transform = TV.Compose([TV.RandomResizedCrop(64), TV.RandomHorizontalFlip(), TV.ToTensor()])
