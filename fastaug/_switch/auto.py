@@ -11,4 +11,4 @@ with contextlib.suppress(Exception):
     if _words[0] == "1":
         from fastaug._switch.switch import install
 
-        install(decode="decode" in _words, report="report" in _words)
+        install(**{name: name in _words for name in ("decode", "processors", "report")})

@@ -12,18 +12,19 @@ from pathlib import Path
 from fastaug._switch.options import VARIABLE
 from fastaug._switch.switch import install
 
-USAGE = "usage: fastaug run [--decode] [--report] [--] (script.py | -m module | command) ..."
+USAGE = "usage: fastaug run [--decode] [--processors] [--report] [--] (script.py | -m module | command) ..."
 
 HELP = f"""{USAGE}
 
 Run a Python program with torchvision's transforms at fastaug's speed: same pixels, same draws.
 What follows the program's name are the program's own options. Python processes that it starts are switched, too.
 
-  --decode   let torchvision's image folders read their files by fastaug
-  --report   print what was switched to stderr at the end
+  --decode      let torchvision's image folders read their files by fastaug
+  --processors  let from_pretrained of transformers hand out fastaug's image processors
+  --report      print what was switched to stderr at the end
 """
 
-_OPTIONS = ("--decode", "--report")
+_OPTIONS = ("--decode", "--processors", "--report")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
         return _refuse("there is no program to run")
     if os.environ.get(VARIABLE) != "0":
         _tell_children(sorted(asked))
-    install(decode="decode" in asked, report="report" in asked)
+    install(**{option[2:]: option[2:] in asked for option in _OPTIONS})
     return _run_module(given) if is_module else _run_script(given)
 
 

@@ -6,11 +6,15 @@ import os
 import sys
 import threading
 from types import ModuleType, TracebackType
+from typing import Any
 
 from fastaug._switch import children, late, options
 
 _lock = threading.RLock()
 _depth = 0
+
+# Switches of other packages, with a method that ends them.
+_handed: list[Any] = []
 
 #: The modules whose classes are switched, with the functions of `calls` that do it.
 _MODULES = {
@@ -37,7 +41,7 @@ class Installed:
         uninstall()
 
 
-def install(*, decode: bool = False, report: bool = False) -> Installed:
+def install(*, decode: bool = False, processors: bool = False, report: bool = False) -> Installed:
     """Let torchvision's transforms run at fastaug's speed, in a program that is not changed otherwise.
 
     Every Compose of ``torchvision.transforms`` and ``transforms.v2``, every preset of a model's weights, and every
@@ -54,6 +58,8 @@ def install(*, decode: bool = False, report: bool = False) -> Installed:
         decode: whether torchvision's ``ImageFolder`` and ``DatasetFolder`` with the default loader read their files by
             fastaug, where their transform is switched. Only what the transform needs is decoded. Pixels are those of
             the installed Pillow, which is tested once.
+        processors: whether ``from_pretrained`` of Hugging Face's transformers hands out the image processors of
+            :func:`fastaug.adapters.transformers.processor`, which give the same results.
         report: whether the report is printed to stderr when the program ends.
 
     Returns:
@@ -73,7 +79,7 @@ def install(*, decode: bool = False, report: bool = False) -> Installed:
         torch.Size([3, 32, 42])
     """
     global _depth
-    for name, value in (("decode", decode), ("report", report)):
+    for name, value in (("decode", decode), ("processors", processors), ("report", report)):
         if not isinstance(value, bool):
             raise TypeError(f"{name} should be a bool. Got {type(value)}")
     if os.environ.get(options.VARIABLE) == "0":
@@ -81,11 +87,14 @@ def install(*, decode: bool = False, report: bool = False) -> Installed:
     with _lock:
         _depth += 1
         if _depth == 1:
-            options.current.update(decode=False, report=False)
+            options.current.update(decode=False, processors=False, report=False)
             _switch_on()
         if decode and not options.current["decode"]:
             options.current["decode"] = True
             late.when_imported("torchvision.datasets.folder", _folders)
+        if processors and not options.current["processors"]:
+            options.current["processors"] = True
+            late.when_imported("transformers.image_processing_base", _image_processors)
         if report and not options.current["report"]:
             options.current["report"] = True
             _reports()
@@ -122,6 +131,8 @@ def _switch_off() -> None:
     if (calls := sys.modules.get("fastaug._switch.calls")) is not None:
         calls.restore()
         sys.modules["fastaug._switch.twins"].forget()
+    while _handed:
+        _handed.pop().remove()
     children.disarm()
     options.current.clear()
 
@@ -137,6 +148,12 @@ def _folders(module: ModuleType) -> None:
     from fastaug._switch import folders
 
     folders.switch(module)
+
+
+def _image_processors(module: ModuleType) -> None:
+    from fastaug.adapters.transformers import installed
+
+    _handed.append(installed())
 
 
 def _reports() -> None:
