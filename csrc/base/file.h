@@ -32,6 +32,9 @@ struct FileBytes {
   size_t size = 0;
 };
 
+// Larger files of images are read only up to the end of their image, which is Python's to do.
+constexpr uint64_t kAtOnce = 16 << 20;
+
 // True if read_file() reads on this system.
 bool can_read_files();
 

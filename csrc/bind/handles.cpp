@@ -3,7 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "base/file.h"
+#include "bind/errors.h"
 #include "bind/job.h"
+#include "bind/without_gil.h"
 
 namespace py = pybind11;
 
@@ -17,6 +20,17 @@ Mode decoded_mode(const codec::Header& header, Mode wanted) {
   return wanted <= Mode::kRgba && codec::converts(header, channels_of(wanted)) ? wanted : Mode::kNone;
 }
 
+// Keeps the bytes that pixels are made of.
+void keep(std::shared_ptr<PixelSource>& pixels, FileBytes file) {
+  struct Kept {
+    FileBytes file;
+    std::shared_ptr<PixelSource> pixels;
+  };
+  auto kept = std::make_shared<Kept>(std::move(file), std::move(pixels));
+  PixelSource* const made = kept->pixels.get();
+  pixels = {std::move(kept), made};
+}
+
 }  // namespace
 
 codec::Bytes bytes_of(py::handle bytes) {
@@ -25,7 +39,10 @@ codec::Bytes bytes_of(py::handle bytes) {
 }
 
 Handles::Handles(const py::tuple& steps, const py::dict& settings)
-    : lazy_(settings["lazy"]), orient_(settings["orient"]), pillow_(py::module_::import("PIL.Image")) {
+    : lazy_(settings["lazy"]),
+      orient_(settings["orient"]),
+      indexes_(settings["indexes"]),
+      pillow_(py::module_::import("PIL.Image")) {
   if (steps.empty()) return;
   const auto told = steps[0].cast<py::tuple>();
   const auto name = told[0].cast<std::string>();
@@ -39,12 +56,64 @@ Handles::Handles(const py::tuple& steps, const py::dict& settings)
 }
 
 std::optional<Incoming> Handles::incoming(py::handle image) const {
-  if (is_handle(image)) return of_handle(py::reinterpret_borrow<py::object>(image));
+  if (is_handle(image)) {
+    auto incoming = of_view(image);
+    return incoming ? std::move(incoming) : of_handle(py::reinterpret_borrow<py::object>(image));
+  }
   if (reads_bytes_ && PyBytes_CheckExact(image.ptr())) {
     const codec::Bytes data = bytes_of(image);
     return of_bytes(data, codec::read_header(data), mode_, exif_, py::reinterpret_borrow<py::object>(image));
   }
+  if (reads_bytes_ && PyUnicode_CheckExact(image.ptr())) {
+    if (auto incoming = of_file(image, mode_, exif_, image)) return incoming;
+  }
   return of_handle(open_(image));
+}
+
+std::optional<Incoming> Handles::of_view(py::handle handle) const {
+  const py::object view = handle.attr("one_view")();
+  if (view.is_none()) return std::nullopt;
+  const py::tuple told = view;
+  const Mode mode = told[1].is_none() ? Mode::kNone : mode_of(told[1].cast<std::string>());
+  const bool exif = told[2].cast<bool>();
+  std::shared_ptr<codec::ScanIndex> index;
+  if (!told[3].is_none()) index = told[3].cast<std::shared_ptr<codec::ScanIndex>>();
+  std::optional<Incoming> incoming;
+  const py::object source = told[0];
+  if (PyBytes_CheckExact(source.ptr())) {
+    const codec::Bytes data = bytes_of(source);
+    incoming = of_bytes(data, codec::read_header(data), mode, exif, py::reinterpret_borrow<py::object>(handle), index);
+  } else {
+    incoming = of_file(source, mode, exif, handle, &index);
+  }
+  if (incoming) handle.attr("viewed")();
+  return incoming;
+}
+
+std::optional<Incoming> Handles::of_file(py::handle path, Mode mode, bool exif, py::handle owner,
+                                         const std::shared_ptr<codec::ScanIndex>* told) const {
+  if (!can_read_files()) return std::nullopt;
+  const auto name = owned(PyUnicode_EncodeFSDefault(path.ptr())).cast<std::string>();
+  // Of arrays a part is mapped.
+  if (name.find('\0') != std::string::npos || name.ends_with(".npy")) return std::nullopt;
+  codec::Header header;
+  FileBytes file = without_gil([&] {
+    FileBytes read = read_file(name.c_str(), kAtOnce);
+    if (read.size > 0) header = codec::read_header({read.data.get(), read.size});
+    return read;
+  });
+  if (!header.native) return std::nullopt;
+  std::shared_ptr<codec::ScanIndex> index;
+  if (told != nullptr) {
+    index = *told;
+  } else if (codec::takes_index(header)) {
+    const py::object saved = indexes_.attr("saved")(path);
+    if (!saved.is_none()) index = saved.cast<std::shared_ptr<codec::ScanIndex>>();
+  }
+  auto incoming = of_bytes({file.data.get(), file.size}, header, mode, exif, py::reinterpret_borrow<py::object>(owner),
+                           std::move(index));
+  if (incoming) keep(incoming->source.pixels, std::move(file));
+  return incoming;
 }
 
 std::optional<Incoming> Handles::of_bytes(codec::Bytes data, const codec::Header& header, Mode mode, bool exif,

@@ -16,8 +16,8 @@ codec::Bytes bytes_of(pybind11::handle bytes);
 
 class Handles {
  public:
-  // Of a pipeline of Python's `steps`. Of the `settings`, "lazy" is the class of handles, and "orient" has the program
-  // of each orientation.
+  // Of a pipeline of Python's `steps`. Of the `settings`, "lazy" is the class of handles, "orient" has the program of
+  // each orientation, and "indexes" finds those that are saved beside files.
   Handles(const pybind11::tuple& steps, const pybind11::dict& settings);
 
   bool is_handle(pybind11::handle image) const {
@@ -53,9 +53,15 @@ class Handles {
 
  private:
   std::optional<Incoming> of_handle(pybind11::object handle) const;
+  // Those of a file, which is read here and stays as long as its pixels are not made, with the index that is told or
+  // else the saved one. Nothing where reading is Python's to do.
+  std::optional<Incoming> of_file(pybind11::handle path, Mode mode, bool exif, pybind11::handle owner,
+                                  const std::shared_ptr<codec::ScanIndex>* told = nullptr) const;
+  // Those of a handle that is seen once.
+  std::optional<Incoming> of_view(pybind11::handle handle) const;
   Source undecoded(const pybind11::object& encoded, const pybind11::object& reason) const;
 
-  pybind11::object lazy_, orient_, pillow_;
+  pybind11::object lazy_, orient_, indexes_, pillow_;
   // Of a Decode that begins the pipeline.
   pybind11::object open_;
   bool opens_ = false, exif_ = false;

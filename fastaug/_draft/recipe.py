@@ -16,7 +16,7 @@ from fastaug._draft.call import Call, Drawing
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
 from fastaug._draft.through import step_of
-from fastaug._image import decode
+from fastaug._image import decode, indexes
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
 from fastaug._program import arguments, pil
@@ -208,6 +208,7 @@ def recipe_of(
         "rest": rest,
         "lazy": LazyImage,
         "orient": decode.ORIENT,
+        "indexes": indexes,
         "run": _RUN,
         "blank": pil.blank,
         "allocate": pil.allocate,

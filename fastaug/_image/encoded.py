@@ -191,6 +191,11 @@ class Encoded:
         return pillow.open_image(whole, self.filename, native, load=load, colorspace=self.colorspace)
 
     @property
+    def is_at_hand(self) -> bool:
+        """True if this thread has read the file, and keeps its bytes for the next use."""
+        return _recent.owner is self
+
+    @property
     def is_plain(self) -> bool:
         """True if the file is opened without other tables and colours, and converted once at most."""
         return self._tables is None and self.colorspace is None and len(self.modes) < 2

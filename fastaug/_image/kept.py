@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ NEAR = 64
 # _viewed counts from 0 to this whether recent handles had several views. From the half on, new ones are expected to.
 _SEVERAL = 8
 
-_uses = itertools.count(1)
+_uses = 0
 _viewed = 0
 
 
@@ -42,8 +41,8 @@ class Kept:
 
     def use(self, view: bool) -> bool:
         """Count a use. Return True if pixels are worth keeping now. For a first use, that is a guess for views only."""
-        global _viewed
-        now = next(_uses)
+        global _uses, _viewed
+        now = _uses = _uses + 1
         if self._last and now - self._last <= NEAR:
             self._near += 1
             if self._near == 2:
@@ -53,6 +52,10 @@ class Kept:
             _viewed = max(_viewed - 1, 0)
         self._last = now
         return self._near > 1 or (view and _viewed >= _SEVERAL // 2)
+
+    def expects_views(self) -> bool:
+        """Return what `use` would return for a view that came now."""
+        return bool(self._last and _uses + 1 - self._last <= NEAR) or _viewed > _SEVERAL // 2
 
     def make_room(self, size: int) -> bool:
         """Return True if `size` bytes of pixels may now be made and passed to keep().

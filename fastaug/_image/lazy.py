@@ -205,6 +205,20 @@ class LazyImage(Encoded, metaclass=_Hinting):
             return None
         return source, self.modes[0] if self.modes else None, self.exif, self.index()
 
+    def one_view(self) -> tuple[str | bytes, str | None, bool, _C.ScanIndex | None] | None:
+        """Return the same for a call that opens the image by itself, or None if the handle should do so.
+
+        The call then counts the view by :meth:`viewed`.
+        """
+        kept = self._kept
+        shared = type(kept) is Once or (type(kept) is Kept and kept.expects_views())
+        return None if shared or self.is_at_hand else self.plain_source()
+
+    def viewed(self) -> None:
+        """Count a view of pixels that the handle does not keep."""
+        if type(self._kept) is Kept:
+            self._kept.use(view=True)
+
     def once(self) -> LazyImage:
         """Return a handle for all views of one call, for which the file is read and decoded once."""
         pixels = self._use(view=True)
