@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -15,8 +16,11 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/status.h"
 #include "bind/encoded.h"
 #include "bind/errors.h"
+#include "bind/images.h"
+#include "bind/incoming.h"
 #include "bind/random.h"
 #include "bind/recipe.h"
 #include "bind/stream.h"
@@ -27,9 +31,6 @@ namespace py = pybind11;
 
 namespace fastaug::bind {
 namespace {
-
-// Larger files are read only up to the end of their image, which is Python's to do.
-constexpr uint64_t kAtOnce = 16 << 20;
 
 // One result of an image.
 struct OneResult {
@@ -78,6 +79,19 @@ py::object caught() {
   return value;
 }
 
+// Writes numbers as int64 to an address. False if one is not an int of Python's, exactly, of 64 bits.
+bool put_integers(const py::list& numbers, uintptr_t address) {
+  auto* const out = reinterpret_cast<int64_t*>(address);
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    const py::object number = numbers[k];
+    int overflow = 0;
+    if (!PyLong_CheckExact(number.ptr())) return false;
+    out[k] = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow != 0) return false;
+  }
+  return true;
+}
+
 class Flight {
  public:
   // Of pairs of a recipe and its transforms, one for each view of an image. `opened` makes the handle of an encoded
@@ -94,6 +108,28 @@ class Flight {
   // Borrows the images, and returns the works that read files, with the indexes that are `saved` for them, or None.
   static py::object begin(const py::object& self, const py::sequence& images, const py::object& saved) {
     return self.cast<Flight&>().begun(self, images, saved);
+  }
+
+  // Borrows rows of an array [N, H, W, C] of uint8, which are images of Pillow's of that mode.
+  void begin_rows(const Array& array, const std::string& mode, const std::vector<py::ssize_t>& rows) {
+    const py::buffer_info info = array.request();
+    if (info.ndim != 4 || info.format != "B") fail(ErrorCode::kValue, "rows are those of an array of bytes");
+    const auto outline = outline_of_pil(py::str(mode), py::make_tuple(info.shape[2], info.shape[1]));
+    if (!outline || outline->shape.channels != info.shape[3]) fail(ErrorCode::kValue, "rows are not of this mode");
+    const bool own = holds();
+    const auto [height, width, channels] = outline->shape;
+    for (const py::ssize_t row : rows) {
+      if (row < 0 || row >= info.shape[0]) throw py::index_error("there is no such row");
+      Item& item = items_.emplace_back(routes_.size());
+      const View view{static_cast<const uint8_t*>(info.ptr) + row * info.strides[0],
+                      height,
+                      width,
+                      channels,
+                      info.strides[1],
+                      info.strides[2],
+                      info.strides[3]};
+      if (own) begin_views(item, Incoming{*outline, {view, array}}, 0);
+    }
   }
 
   // Draws for the images from that number on, and returns the number of the first one that is Python's to draw for, or
@@ -183,7 +219,7 @@ class Flight {
   }
 
   // Of each image that is done here, and whose results are not in their slots, its number with the list of results, or
-  // with the error. Frees all memory.
+  // with the error.
   py::list results() {
     py::list all;
     for (size_t k = 0; k < items_.size(); ++k) {
@@ -199,7 +235,6 @@ class Flight {
       }
       all.append(py::make_tuple(k, result));
     }
-    items_.clear();
     return all;
   }
 
@@ -450,11 +485,13 @@ class Flight {
 }  // namespace
 
 void register_flight(py::module_& m) {
+  m.def("put_integers", &put_integers, py::arg("numbers"), py::arg("address"));
   py::class_<Works>(m, "Works", py::is_final()).def("__len__", [](const Works& works) { return works.count; });
   py::class_<Flight>(m, "Flight", py::is_final())
       .def(py::init<const py::sequence&, py::object, const std::optional<std::string>&, bool>(), py::arg("recipes"),
            py::arg("opened"), py::arg("mode"), py::arg("exif"))
       .def("begin", &Flight::begin, py::arg("images"), py::arg("saved"))
+      .def("begin_rows", &Flight::begin_rows, py::arg("array"), py::arg("mode"), py::arg("rows"))
       .def("draw", &Flight::draw, py::arg("first"), py::arg("draws"), py::arg("seeds") = py::none())
       .def("forms", &Flight::forms, py::arg("number"))
       .def("place", &Flight::place, py::arg("slots"))

@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from PIL import Image
 
-from fastaug._batch.batch import Recipes, Task, located, stacked
+from fastaug._batch.batch import Outcome, Recipes, Task, located, stacked
 from fastaug._batch.sources import Ahead, as_images, common_device, is_on_device, refuse_single
 from fastaug._batch.threads import GOING, Crew, threads_for
-from fastaug._batch.together import Opening, Together
+from fastaug._batch.together import REFUSED, Alone, Opening, Together
 from fastaug._draft.call import Call
 from fastaug._draft.draws import draws_from
 from fastaug._draft.generators import Generators, set_all, states_of, untouched
@@ -25,7 +25,6 @@ from fastaug._program.integers import integer, positive
 if TYPE_CHECKING:
     from fastaug._batch.batch import Batch
     from fastaug._cuda.memory import Device
-    from fastaug._draft.pipeline import Pipeline
 
 # Entries of the queue for each thread, beyond which the thread that draws runs some itself.
 _QUEUED = 8
@@ -275,7 +274,7 @@ class Mapped(Iterator[Any]):
     """
 
     def __init__(
-        self, pipeline: Pipeline, images: Iterable[Any], ordered: bool, num_threads: Any, seeds: Any = None
+        self, pipeline: Any, images: Iterable[Any], ordered: bool, num_threads: Any, seeds: Any = None
     ) -> None:
         refuse_single(images)
         if seeds is not None and (isinstance(seeds, (str, bytes)) or not isinstance(seeds, Iterable)):
@@ -291,7 +290,9 @@ class Mapped(Iterator[Any]):
         ahead = Ahead(images, pipeline._handle, self._crew, self._most if threads > 1 else 0)
         self._images: Iterator[tuple[Any, Any, Exception | None]] = ahead
         self._next: tuple[Any, Any, Exception | None] | None = None  # has not been drawn for
-        self._waiting: dict[int, Task] = {}  # by number
+        self._waiting: dict[int, Outcome] = {}  # by number
+        self._batch = pipeline._batch_of(self._call, 2, None)
+        self._refused = 0  # images in a row that the core has handed back
         self._crew.start()
 
     def __iter__(self) -> Mapped:
@@ -326,19 +327,30 @@ class Mapped(Iterator[Any]):
                 self._next = self._next or next(self._images, None)
                 if self._next is None:
                     break
-                item, image, error = self._next
-                task = Task(self._pipeline, self._begun, error, item)
                 with self._draws.next():
-                    if error is None:
-                        task.draw(image, self._call)  # runs user code, so Ctrl-C may come
+                    task = self._drawn(*self._next)  # runs user code, so Ctrl-C may come
                 self._next = None
                 self._begun += 1
                 self._add(task)
         finally:
             self._call.draws.release()
 
-    def _add(self, task: Task) -> None:
-        if task.error is not None or task.done:
+    def _drawn(self, item: Any, image: Any, error: Exception | None) -> Task | Alone:
+        if error is None and self._refused < REFUSED:
+            alone = Alone.drawn(self._begun, item, image, self._batch, self._pipeline._handle)
+            if alone is not None:
+                self._refused = 0
+                return alone
+            self._refused += 1
+        task = Task(self._pipeline, self._begun, error, item)
+        if error is None:
+            task.draw(image, self._call)
+        return task
+
+    def _add(self, task: Task | Alone) -> None:
+        if isinstance(task, Alone):
+            task.push(self._crew)
+        elif task.error is not None or task.done:
             task.finish()
         elif task.is_on_device:
             task.work()  # on this thread's stream

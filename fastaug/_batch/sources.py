@@ -104,6 +104,25 @@ def path_of(item: Any) -> str | None:
     return name if isinstance(name, str) and name else None
 
 
+class Rows(Sequence[Any]):
+    """Images of a batch that lie in an array [N, H, W, C] of uint8, of one channel or three, by their numbers there.
+
+    Items are PIL images.
+    """
+
+    def __init__(self, array: np.ndarray, numbers: list[int]) -> None:
+        self.array = array
+        self.mode = "L" if array.shape[3] == 1 else "RGB"
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, position: Any) -> Any:
+        pixels = self.array[self.numbers[position]]
+        return Image.fromarray(pixels[..., 0] if self.mode == "L" else pixels)
+
+
 class Ahead(Iterator[tuple[Any, Any, "Exception | None"]]):
     """An iterator of (item, image, error), for which the threads of a crew read `count` files ahead.
 

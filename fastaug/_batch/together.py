@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from itertools import repeat
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from fastaug import _C
 from fastaug._batch.batch import Batch, Outcome, Recipes
-from fastaug._batch.sources import Ahead
+from fastaug._batch.sources import Ahead, Rows
 from fastaug._batch.threads import Crew
 from fastaug._image import indexes
 from fastaug._image.lazy import LazyImage
 
-# Images in a row that the core has handed back to Python, after which it is not asked for the others.
-_REFUSED = 8
+#: Images in a row that the core has handed back to Python, after which it is not asked for the others.
+REFUSED = 8
 
 # Files that are read ahead for Python.
 _READ = 8
@@ -32,9 +34,16 @@ class Opening(NamedTuple):
     @classmethod
     def of(cls, handle: Callable[[Any], Any]) -> Opening | None:
         """Return that of a function that makes handles, or None if only these can open images."""
-        example = handle("")
-        plain = type(example) is LazyImage and example.is_plain
-        return cls(handle, example.modes[0] if example.modes else None, example.exif) if plain else None
+        # Other callables may have settings, which change.
+        fixed = isinstance(handle, (type, FunctionType))
+        return _opening_of(handle) if fixed else _opening_of.__wrapped__(handle)
+
+
+@lru_cache(4)
+def _opening_of(handle: Callable[[Any], Any]) -> Opening | None:
+    example = handle("")
+    plain = type(example) is LazyImage and example.is_plain
+    return Opening(handle, example.modes[0] if example.modes else None, example.exif) if plain else None
 
 
 class _Others:
@@ -80,8 +89,11 @@ class Together:
         self._complete = False
         self._most_pixels = 0
         self._native = _C.Flight(recipes, *opening)
-        works = self._native.begin(items, indexes)
         self._reading: int | None = None
+        if isinstance(items, Rows):
+            self._native.begin_rows(items.array, items.mode, items.numbers)
+            return
+        works = self._native.begin(items, indexes)
         if works is not None:
             self._reading = crew.push(_nothing, works, urgent=True, label="read")
             crew.start()
@@ -103,7 +115,7 @@ class Together:
         others: _Others | None = None
         number = refused = 0
         while number < count:
-            end = number if refused == _REFUSED else native.draw(number, draws, self._seeds)
+            end = number if refused == REFUSED else native.draw(number, draws, self._seeds)
             if end > number:
                 self._push(number, end)
                 refused = 0
@@ -111,9 +123,9 @@ class Together:
                 if others is None:
                     others = self._others(native.others(end))
                 add(end, *others.take(end))
-                if refused < _REFUSED:
+                if refused < REFUSED:
                     refused += 1
-                    if refused == _REFUSED:
+                    if refused == REFUSED:
                         others = self._others(range(end + 1, count))
             number = end + 1
         self._batch.drawing += native.seconds()
@@ -137,8 +149,10 @@ class Together:
         slots = batch.slots_for(start, job)
         if slots is not None and job is not None and slots.fits(job):
             native.place(slots.places(self._first, job))
-        first, items = self._first, self._items
-        outcomes = [Outcome(first + k, items[k]) for k in range(number, end)]
+        first = self._first
+        # Those of an array have no paths, and are made only where Python draws.
+        items = repeat(None) if isinstance(self._items, Rows) else self._items[number:end]
+        outcomes = list(map(Outcome, range(start, first + end), items))
         self._outcomes[number:end] = outcomes
         batch.add_together(outcomes)
         self._pushed.add(start)
@@ -155,9 +169,10 @@ class Together:
 
     def _settle(self) -> None:
         """Take over the results once all images are done."""
+        # An interrupt may come in here, after which it is called again.
         if not self._complete or self._pushed:
             return
-        outcomes, self._outcomes = self._outcomes, []
+        outcomes = self._outcomes
         for outcome in outcomes:
             if outcome is not None:
                 outcome.done = outcome.placed = True
@@ -169,6 +184,40 @@ class Together:
                 other.error = result
             else:
                 other.result = self._batch.result_of(result)
+
+
+class Alone(Outcome):
+    """One image of a stream, for which the core has drawn."""
+
+    def __init__(self, index: int, item: Any, batch: Batch, native: _C.Flight) -> None:
+        super().__init__(index, item)
+        self._batch = batch
+        self._native = native
+
+    @classmethod
+    def drawn(cls, index: int, item: Any, image: Any, batch: Batch, handle: Callable[[Any], Any]) -> Alone | None:
+        """Draw for an image that is in memory. Return None, with nothing drawn, if that is Python's."""
+        recipes = batch.recipes()
+        if recipes is None:
+            return None
+        native = _C.Flight(recipes, *Opening(handle))
+        is_file = native.begin([image], indexes) is not None
+        return None if is_file or not native.draw(0, batch.draws) else cls(index, item, batch, native)
+
+    def push(self, crew: Crew) -> None:
+        crew.push(self._mend, self._native.jobs(0, 1), then=self.finish)
+
+    def _mend(self) -> None:
+        self._native.mend(0, 1)
+
+    def finish(self) -> None:
+        self._mend()  # an interrupt may have come before it
+        for _, result in self._native.results():
+            if isinstance(result, Exception):
+                self.error = result
+            else:
+                self.result = self._batch.result_of(result)
+        self.done = True
 
 
 def _nothing() -> None:

@@ -42,6 +42,9 @@ _FUNCTIONS = {
     "builtins": ("float", "int", "len", "list", "str", "tuple"),
 }
 
+# Methods of lists and dictionaries that look up what is in there.
+_LOOKING_UP = ("__getitem__", "get")
+
 # Attributes with which a user's subclass does not change what an object does.
 _HARMLESS = frozenset([
     "__abstractmethods__", "__annotations__", "__annotate_func__", "__annotations_cache__", "__dict__", "__doc__",
@@ -71,6 +74,16 @@ def unknown(value: Any, generator: bool = False) -> str | None:
     if global_hooks or global_pre_hooks:
         return "there are hooks on all modules"
     return _unknown(value, set(), generator)
+
+
+def draws_nothing(function: Any) -> bool:
+    """Return whether a function is known to draw nothing, also not by transforms of this package. None does nothing."""
+    if type(function) is functools.partial:
+        return draws_nothing(function.func) and is_plain([*function.args, *function.keywords.values()])
+    if isinstance(function, type):
+        return function.__module__ in ("builtins", "numpy")
+    called = type(function) in (types.FunctionType, types.BuiltinFunctionType) and not is_ours(function)
+    return function is None or (called and unknown(function) is None)
 
 
 def _unknown(value: Any, seen: set[int], generator: bool = False) -> str | None:
@@ -110,6 +123,9 @@ def _unknown_function(function: Any, seen: set[int]) -> str | None:
         loaded = sys.modules.get(name)
         if any(function is getattr(loaded, one, None) for one in names):
             return None
+    owner = getattr(function, "__self__", None)
+    if type(owner) in (list, dict) and function.__name__ in _LOOKING_UP and is_plain(owner):
+        return None
     return named(function)
 
 
@@ -122,7 +138,7 @@ def _unknown_object(value: Any, seen: set[int], generator: bool) -> str | None:
             break
         if not vars(base).keys() <= _HARMLESS or base is object:
             return named(value)
-    if not all(_is_own(cls, name) for name in _CALLED):
+    if not _has_own(cls):
         return f"{cls.__name__} has a function of the user's in the place of its own"
     if isinstance(value, Pipeline):
         if not value._is_own():
@@ -135,11 +151,18 @@ def _unknown_object(value: Any, seen: set[int], generator: bool) -> str | None:
     )
 
 
-def _is_own(cls: type, name: str) -> bool:
-    """Return whether a class has a function of this package or of torch by that name, or nothing."""
-    value = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
-    module = getattr(getattr(value, "__func__", value), "__module__", None)
-    return value is None or str(module).partition(".")[0] in ("fastaug", "torch")
+def _has_own(cls: type) -> bool:
+    """Return whether what a draft calls of a class is this package's or torch's, or is not there."""
+    seen: set[str] = set()
+    for base in cls.__mro__:
+        own = vars(base)
+        for name in _CALLED:
+            if name in own and name not in seen:
+                seen.add(name)
+                module = getattr(getattr(own[name], "__func__", own[name]), "__module__", None)
+                if own[name] is not None and str(module).partition(".")[0] not in ("fastaug", "torch"):
+                    return False
+    return True
 
 
 def named(value: Any) -> str:

@@ -17,13 +17,13 @@ from fastaug._batch.threads import threads_for
 from fastaug._draft.generators import get_states, set_all, set_own, set_states, states_of, untouched
 from fastaug._views.views import Views
 from fastaug.data._load.choice import PROMISE, LoaderChoice, choice_of, unknown_data
-from fastaug.data._load.flights import FolderFlight, ItemsFlight
+from fastaug.data._load.flights import ImagesFlight, ItemsFlight
 from fastaug.data._load.iterator import Plan, ThreadsIter
 from fastaug.data._load.processes import dataset_for, torchs_iterator
 from fastaug.data._load.promise import Promise
 from fastaug.data._load.report import LoaderReport, Times
 from fastaug.data._load.seeds import word
-from fastaug.data._load.sources import Folder, is_drafted
+from fastaug.data._load.sources import Images, is_drafted
 from fastaug.data._load.streams import epochs_of, generators_of, plain, samplers_of, set_epochs
 
 if TYPE_CHECKING:
@@ -268,15 +268,17 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         threads = self.num_threads or min(cpus, workers or cpus)
         first = indices[0] if self._auto_collation and indices else indices
         made = "on the CPU" if self.device is None else f"on the CPU and moved to {self.device}"
-        folder = Folder.of(self.dataset) if self._auto_collation and choice_of(self).threads else None
-        known = unknown_data(self.dataset, folder is not None) is None
-        if folder is not None and is_drafted(folder, first):
+        chosen = choice_of(self).threads
+        images = Images.of(self.dataset) if self._auto_collation and chosen else None
+        # Without a promise, threads are chosen for what is known.
+        known = (chosen and self.threads is None) or unknown_data(self.dataset, images is not None) is None
+        if images is not None and is_drafted(images, first):
             # Threads make views, which are then moved.
-            if self.device is None or isinstance(folder.transform, Views):
-                return Plan(partial(FolderFlight, folder, known), threads, False, made)
+            if self.device is None or isinstance(images.transform, Views):
+                return Plan(partial(ImagesFlight, images, known), threads, False, made)
             from fastaug.data._load.on_device import PlacedFlight
 
-            return Plan(partial(PlacedFlight, folder, known), threads, False, f"on {self.device}")
+            return Plan(partial(PlacedFlight, images, known), threads, False, f"on {self.device}")
         if self.rng == "torch":
             # The samples of one stream are made one after the other.
             threads = min(threads, max(workers, 1))

@@ -107,7 +107,7 @@ def test_folder_is_made_by_threads(pictures: Path) -> None:
     iterator = iter(loader)
     assert type(iterator) is ThreadsIter
     next(iterator)
-    assert type(iterator._flying[0]).__name__ == "FolderFlight"
+    assert type(iterator._flying[0]).__name__ == "ImagesFlight"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import torchvision.transforms as TV
 from PIL import Image
 
 import fastaug.transforms as T
-from fastaug._batch.batch import Task
+from fastaug._batch.together import Alone
 from fastaug._draft.outline import Outline
 from fastaug._image.lazy import LazyImage
 from support.batches import THREADS, encoded, names_of_threads, one_by_one, photographs, train
@@ -125,7 +125,7 @@ def test_map_goes_on_after_an_interrupt(
         stream = iter([encoded(image, "PNG") for image in images])
         hit(LazyImage, "in_memory")
     else:
-        hit(Task, "finish")
+        hit(Alone, "finish")
     mapped = T.Compose(steps).map(stream, ordered, threads)
     results: list[Any] = []
     with contextlib.suppress(KeyboardInterrupt):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -333,16 +334,108 @@ def test_an_index_beside_a_file_is_used(tmp_path: Path, monkeypatch: pytest.Monk
     assert asked == paths
 
 
+def write_folder(root: Path, count: int = 20) -> str:
+    for name in "ab":
+        (root / name).mkdir()
+        for number in range(count):
+            noise(number).save(root / name / f"{number}.jpg")
+    return str(root)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("change", [int, str, {0: 1.5, 1: 2}.get, partial(torch.tensor, dtype=torch.float16)])
+def test_targets_that_draw_nothing_are_changed_after_the_draws(
+    change: Any, workers: int, tmp_path: Path, tasks: list[int]
+) -> None:
+    folder = ImageFolder(write_folder(tmp_path), train(), target_transform=change)
+    settings: dict[str, Any] = {"batch_size": 8, "shuffle": True, "num_workers": workers}
+    torch.manual_seed(0)
+    ours = list(DataLoader(folder, **settings))
+    state = torch.get_rng_state()
+    assert not tasks
+    torch.manual_seed(0)
+    theirs = list(torch.utils.data.DataLoader(folder, **settings))
+    assert torch.equal(torch.get_rng_state(), state)
+    for (images, targets), (others, expected) in zip(ours, theirs, strict=True):
+        assert torch.equal(images, others)
+        assert type(targets) is type(expected)
+        assert same(targets, expected) if isinstance(targets, torch.Tensor) else targets == expected
+
+
+@pytest.mark.parametrize(("size", "begun"), [(1, 9), (3, 4), (8, 3)])
+def test_a_loader_of_small_batches_begins_more_of_them(size: int, begun: int, tmp_path: Path) -> None:
+    folder = ImageFolder(write_folder(tmp_path), train())
+    settings: dict[str, Any] = {"batch_size": size, "num_workers": 2, "prefetch_factor": 8}
+    torch.manual_seed(0)
+    iterator = iter(DataLoader(folder, num_threads=2, **settings))
+    assert len(iterator._flying) == begun  # what the training loop waits for, and those ahead of it
+    ours = [images for images, _ in iterator]
+    torch.manual_seed(0)
+    theirs = [images for images, _ in torch.utils.data.DataLoader(folder, **settings)]
+    assert same(ours, theirs)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("make", [train, to_pil, of_v2])
+@pytest.mark.parametrize("kind", ["PIL", "handles", "paths"])
+def test_map_lets_the_core_draw(
+    make: Callable[[], Any], kind: str, threads: int, tasks: list[int], tmp_path: Path
+) -> None:
+    images: list[Any] = [noise(number) for number in range(12)]
+    if kind != "PIL":
+        for number, image in enumerate(images):
+            image.save(tmp_path / f"{number}.png")
+            images[number] = str(tmp_path / f"{number}.png")
+    expected, state = looped(make(), read(images) if kind == "paths" else images)
+    if kind == "handles":
+        expected, state = looped(make(), read(images))
+        images = read(images)
+    torch.manual_seed(0)
+    assert same(list(make().map(images, num_threads=threads)), expected)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert not tasks
+    seeds = list(range(12))
+    singles = []
+    for image, seed in zip(images, seeds):
+        torch.manual_seed(seed)
+        singles.append(make()(image if kind == "PIL" else fastaug.io.lazy(image) if kind == "paths" else image))
+    assert same(list(make().map(images, num_threads=threads, seeds=seeds)), singles)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_map_leaves_the_others_to_python(threads: int, tasks: list[int]) -> None:
+    transform = T.Compose([T.RandomCrop(20), T.RandomHorizontalFlip(), T.ToTensor()])
+    images = [noise(number, mode="P" if number in (2, 3, 9) else "RGB") for number in range(12)]
+    images[5] = noise(5, 9, 9)
+    expected, state = looped(transform, images)
+    torch.manual_seed(0)
+    mapped, results = transform.map(images, num_threads=threads), []
+    for _ in images:
+        try:
+            results.append(next(mapped))
+        except ValueError as error:  # noqa: PERF203
+            results.append((type(error), str(error)))
+    for one, two in zip(results, expected, strict=True):
+        assert one == two if isinstance(two, tuple) else same(one, two)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert set(tasks) == {2, 3, 5, 9}
+
+
+def test_views_of_a_stream() -> None:
+    views = fastaug.Views([train(), to_pil()])
+    images = [noise(number) for number in range(9)]
+    expected, state = looped(lambda image: [view(image) for view in views.transforms], images)
+    torch.manual_seed(0)
+    assert all(same(list(row), list(other)) for row, other in zip(views.map(images, num_threads=2), expected))
+    assert torch.equal(torch.get_rng_state(), state)
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("rng", ["torch", "sample"])
 def test_a_loader_of_folders_lets_the_core_draw(
     tmp_path: Path, workers: int, rng: str, tasks: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in "ab":
-        (tmp_path / name).mkdir()
-        for number in range(20):
-            noise(number).save(tmp_path / name / f"{number}.jpg")
-    folder = ImageFolder(str(tmp_path), train())
+    folder = ImageFolder(write_folder(tmp_path), train())
     settings: dict[str, Any] = {"batch_size": 8, "num_workers": workers}
     if rng == "sample":
         settings.update(rng="sample", seed=5)

@@ -12,7 +12,7 @@ from torch.utils.data import ConcatDataset, IterableDataset, MapDataPipe, Subset
 
 from fastaug._draft.known import is_plain, named, unknown
 from fastaug._draft.pipeline import Pipeline
-from fastaug.data._load.sources import Folder, overrides
+from fastaug.data._load.sources import Images, overrides
 
 _LISTS = (list, tuple)
 _INDICES = (list, tuple, range, np.ndarray, torch.Tensor)
@@ -54,14 +54,14 @@ class LoaderChoice(NamedTuple):
 def choice_of(loader: Any) -> LoaderChoice:
     """Choose by the arguments and the data set of a loader, without calling them."""
     dataset, workers = loader.dataset, loader.num_workers
-    folder = Folder.of(dataset) if loader._auto_collation else None
+    images = Images.of(dataset) if loader._auto_collation else None
     reason = _needs_torch(loader)
-    if reason is None and not workers and folder is None:
-        reason = "there are no workers, and threads make the images of a folder alone without them"
+    if reason is None and not workers and images is None:
+        reason = "there are no workers, and threads make the images of a folder or an array alone without them"
     if reason is None and loader.threads is None:
         collate = unknown(loader.collate_fn)
-        reason = unknown_data(dataset, folder is not None) if collate is None else f"of collate_fn, {collate}"
-    if reason is None and folder is None and (owner := _with_generator(dataset)) is not None:
+        reason = unknown_data(dataset, images is not None) if collate is None else f"of collate_fn, {collate}"
+    if reason is None and images is None and (owner := _with_generator(dataset)) is not None:
         reason = f"{owner} draws from a generator of its own"
     if reason is not None:
         return LoaderChoice(False, "worker processes" if workers else "next()", reason)
@@ -82,10 +82,10 @@ def _needs_torch(loader: Any) -> str | None:
     return None
 
 
-def unknown_data(dataset: Any, folder: bool = False) -> str | None:
+def unknown_data(dataset: Any, generator: bool = False) -> str | None:
     """Return the part of a data set that may draw by itself, in words; None if there is none.
 
-    In a folder, transforms may have their own generators, because one thread makes all draws.
+    With `generator`, transforms may have their own generators, because one thread makes all draws.
     """
     cls = type(dataset)
     if "__getitems__" in getattr(dataset, "__dict__", {}):
@@ -94,7 +94,7 @@ def unknown_data(dataset: Any, folder: bool = False) -> str | None:
         parts = [dataset.dataset] if cls is Subset else dataset.datasets
         if cls is Subset and type(dataset.indices) not in _INDICES:
             return named(dataset.indices)
-        return next((found for part in parts if (found := unknown_data(part, folder)) is not None), None)
+        return next((found for part in parts if (found := unknown_data(part, generator)) is not None), None)
     if cls is TensorDataset:
         return next((named(one) for one in dataset.tensors if type(one) is not torch.Tensor), None)
     if cls in (range, torch.Tensor, str, bytes) or (cls is np.ndarray and not dataset.dtype.hasobject):
@@ -102,7 +102,7 @@ def unknown_data(dataset: Any, folder: bool = False) -> str | None:
     if cls in (list, tuple, dict, OrderedDict):
         return None if is_plain(dataset) else f"what is in a {cls.__name__} is not all numbers, arrays and images"
     if _is_folder(dataset) or _is_looked_up(cls):
-        return _unknown_parts(dataset, folder)
+        return _unknown_parts(dataset, generator)
     return named(dataset)
 
 

@@ -11,14 +11,17 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch.utils.data import default_collate, default_convert
+from torch.utils.data._utils import collate
 
+from fastaug import _C
 from fastaug._batch.batch import Task, located
 from fastaug._batch.sources import Ahead
 from fastaug._batch.threads import Crew
 from fastaug._batch.together import Opening, Together
 from fastaug._draft.draws import draws_from
-from fastaug.data._load.sources import Folder
+from fastaug.data._load.sources import Images
 from fastaug.data._load.streams import Stream
 
 if TYPE_CHECKING:
@@ -121,18 +124,18 @@ class Flight:
             return self._collate(samples)
 
 
-class FolderFlight(Flight):
-    """A batch of a folder of images. The calling thread draws for each, and threads make several at a time.
+class ImagesFlight(Flight):
+    """A batch of images of a folder or an array. The calling thread draws for all, and threads make several at a time.
 
     If it is `known` that only transforms of this package draw, the process's generators stay as they are.
     """
 
-    def __init__(self, folder: Folder, known: bool, *arguments: Any) -> None:
+    def __init__(self, images: Images, known: bool, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.waits = not self._plain
-        self._folder = folder
+        self._images = images
         self._known = known
-        transform = folder.transform
+        transform = images.transform
         own = transform._call.draws.generator
         self._call = transform._own_book().drawing(transform._call)
         if own is not None:
@@ -145,7 +148,7 @@ class FolderFlight(Flight):
         self._together: Together | None = None
 
     def _begun(self) -> Batch:
-        return self._folder.transform._batch_of(self._call, len(self.indices), None)
+        return self._images.transform._batch_of(self._call, len(self.indices), None)
 
     @property
     def done(self) -> bool:
@@ -156,32 +159,18 @@ class FolderFlight(Flight):
         return max(self._batch.left, 1)
 
     def read(self) -> None:
-        handle = self._folder.handle
-        # User code between two samples may draw.
+        images = self._images
         seeds = self.stream.seeds(self.indices)
-        alone = (self.stream.ordered or seeds is not None) and self._folder.target_transform is None
-        recipes: Any = self._batch.recipes() if alone else None
-        opening = None if recipes is None else Opening.of(handle)
-        items = self._items(handle, opening is not None)
-        if opening is not None:
+        # Between two samples, nothing else may draw.
+        alone = (self.stream.ordered or seeds is not None) and images.is_quiet
+        recipes = self._batch.recipes() if alone else None
+        opening = None if recipes is None else Opening.of(images.handle)
+        items, self._targets = images.items(self.indices, opening is None, self._errors)
+        if recipes is not None and opening is not None:
             self._together = Together(self._batch, recipes, opening, self._crew, items, seeds)
         else:
-            self._reader = Ahead(items, handle, self._crew, len(items))
+            self._reader = Ahead(items, images.handle, self._crew, len(items))
             self._reader.begin()
-
-    def _items(self, handle: Callable[[str], Any], by_path: bool) -> list[Any]:
-        """Return the images as handles, or as their paths, and note their targets."""
-        items: list[Any] = []
-        entry = self._folder.entry
-        for position, index in enumerate(self.indices):
-            try:
-                path, target = entry(index)
-                items.append(path if by_path and type(path) is str else handle(path))
-                self._targets.append(target)
-            except Exception as error:  # noqa: PERF203
-                self._errors[position] = error
-                items.append(None)
-        return items
 
     def _launch(self) -> None:
         draws = self._call.draws
@@ -189,6 +178,8 @@ class FolderFlight(Flight):
             try:
                 if self._together is not None:
                     self._together.add(self._add_at)
+                    for position in range(len(self._targets) if self._images.target_transform else 0):
+                        self._change_target(position)
                 else:
                     self._add_all()
             finally:
@@ -198,18 +189,23 @@ class FolderFlight(Flight):
 
     def _add_all(self) -> None:
         assert self._reader is not None
-        draws, target_transform = self._call.draws, self._folder.target_transform
         try:
             for position, (item, image, error) in enumerate(self._reader):
                 self._add_at(position, item, image, error)
-                if target_transform is not None and not self._errors:
-                    draws.release()
-                    try:
-                        self._targets[position] = target_transform(self._targets[position])
-                    except Exception as failure:
-                        self._errors[position] = failure
+                self._change_target(position)
         finally:
             error = None  # its traceback may lead to this frame, and so back to it
+
+    def _change_target(self, position: int) -> None:
+        """Transform a target, unless a loop over the samples has stopped."""
+        change = self._images.target_transform
+        if change is None or any(failed <= position for failed in self._errors):
+            return
+        self._call.draws.release()
+        try:
+            self._targets[position] = change(self._targets[position])
+        except Exception as failure:
+            self._errors[position] = failure
 
     def _add_at(self, position: int, item: Any, image: Any, error: Exception | None) -> None:
         if not self.stream.ordered:
@@ -247,7 +243,7 @@ class FolderFlight(Flight):
         if self._collate is default_collate:
             images = self._batch.collated()
             if images is not None:
-                return [images, default_collate(self._targets)]
+                return [images, _collated_targets(self._targets)]
         return self._collated(list(zip(self._batch.results(), self._targets)))
 
     def rewind(self) -> bool:
@@ -263,10 +259,10 @@ class FolderFlight(Flight):
 
     def _draw_again(self, failed: int) -> None:
         """Draw for the samples up to that position as a loop does, which stops there."""
-        transform, target_transform = self._folder.transform, self._folder.target_transform
+        transform, target_transform = self._images.transform, self._images.target_transform
         for position in range(failed + 1):
             with contextlib.suppress(Exception):
-                image, target = self._folder[self.indices[position]]
+                image, target = self._images.item(self.indices[position])
                 if position == failed:
                     image.load()
                 task = Task(transform, position)
@@ -274,6 +270,16 @@ class FolderFlight(Flight):
                 if task.take_error() is None and target_transform is not None:
                     self._call.draws.release()
                     target_transform(target)
+
+
+def _collated_targets(targets: list[Any]) -> Any:
+    """Return what torch's default_collate makes of the targets of samples. The core makes a tensor of integers."""
+    if type(targets[0]) is int and collate.default_collate_fn_map.get(int) is collate.collate_int_fn:
+        tensor = torch.empty(len(targets), dtype=torch.int64)
+        if tensor.is_cpu and _C.put_integers(targets, tensor.data_ptr()):
+            return tensor
+    columns: Any = tuple(targets)  # as torch has them: strings stay a tuple
+    return default_collate(columns)
 
 
 class ItemsFlight(Flight):

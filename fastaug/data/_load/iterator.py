@@ -22,8 +22,8 @@ from fastaug.data._load.streams import SampleStream, Stream, WorkerStream, gener
 if TYPE_CHECKING:
     from fastaug._cuda.memory import Side
 
-# Batches in progress while the training loop has one.
-_AHEAD = 2
+# Batches in progress while the training loop has one; of small batches, as many as have so many images for each thread.
+_AHEAD, _IMAGES = 2, 4
 
 
 class Plan(NamedTuple):
@@ -119,7 +119,9 @@ class ThreadsIter(_BaseDataLoaderIter):
 
     def _make_plan(self) -> None:
         with self._single_threaded():
-            self._plan = self._planning._planned(self._indices[0], int(self._base_seed))
+            indices = self._indices[0]
+            self._plan = self._planning._planned(indices, int(self._base_seed))
+            self._size = max(len(indices), 1) if self._auto_collation else 1  # of a batch
         self._planning = None
         self.times.made = self._plan.made
         if self._crew is None:
@@ -132,7 +134,13 @@ class ThreadsIter(_BaseDataLoaderIter):
 
     @property
     def _ahead(self) -> int:
-        return max(_AHEAD, self._plan.threads) if self._plan is not None and self._plan.spread else _AHEAD
+        plan = self._plan
+        if plan is None:
+            return _AHEAD
+        if plan.spread:
+            return max(_AHEAD, plan.threads)
+        # Images on a device take pinned memory.
+        return _AHEAD if self._side is not None else max(_AHEAD, -(-_IMAGES * plan.threads // self._size))
 
     def _launch(self, most: int) -> None:
         """Launch as many of the next `most` batches as possible."""

@@ -1,4 +1,4 @@
-"""Batches of a folder of images that a device makes ahead of the training loop."""
+"""Batches of images of a folder or an array that a device makes ahead of the training loop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastaug._batch.batch import Batch
 from fastaug._batch.device import DeviceBatch
 from fastaug._batch.threads import Crew
 from fastaug._cuda.memory import Side
-from fastaug.data._load.flights import FolderFlight
+from fastaug.data._load.flights import ImagesFlight
 
 
 class BatchAhead(DeviceBatch):
@@ -33,15 +33,15 @@ class BatchAhead(DeviceBatch):
         return len(self._waiting[0].open) if self._waiting else len(self._open)
 
 
-class PlacedFlight(FolderFlight):
-    """A batch of a folder of images that threads decode, for a device with a stream beside the training loop's."""
+class PlacedFlight(ImagesFlight):
+    """A batch whose images threads decode or borrow, for a device with a stream beside the training loop's."""
 
     def _begun(self) -> Batch:
         assert self._side is not None
         self._on: Side = self._side
         self._failures: list[Exception] = []  # of the device, instead of a sample
         self._over = False  # after a failure, nothing more is launched
-        self._ahead = BatchAhead(self._folder.transform, self._call, len(self.indices), None, self._on.device)
+        self._ahead = BatchAhead(self._images.transform, self._call, len(self.indices), None, self._on.device)
         return self._ahead
 
     @property

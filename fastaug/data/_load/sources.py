@@ -1,71 +1,220 @@
-"""Folders of images whose pipeline threads can run."""
+"""Images of torchvision's data sets whose pipeline threads can run: those of folders, and of arrays in memory."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import sys
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+import torch
+from PIL import Image
 from torch.utils.data import Subset
 
 from fastaug._batch.methods import BatchPipeline
+from fastaug._batch.sources import Rows
 from fastaug._draft.call import PLAIN, Call, Drawing
-from fastaug._draft.generators import untouched
-from fastaug._draft.known import unknown
+from fastaug._draft.generators import Generators, untouched
+from fastaug._draft.known import draws_nothing, unknown
 from fastaug._draft.outline import Outline
 from fastaug._draft.pipeline import Pipeline
 from fastaug._image.lazy import LazyImage
 from fastaug._program.kinds import PIL_IMAGE, TENSOR
 from fastaug._sample.pipeline import SamplePipeline
 from fastaug._views.views import Views
-from fastaug.data._load.streams import WorkerStream
 from fastaug.io import lazy
 
 
 @dataclass
-class Folder:
-    """A torchvision folder of images, or a subset, with one pipeline."""
+class Images:
+    """The images of a data set, or of a subset of it, with one pipeline."""
 
-    samples: Sequence[tuple[str, Any]]  # path of the image, and target
     subsets: list[Sequence[int]]  # the indices of nested subsets, from the outermost one
     transform: BatchPipeline
     target_transform: Any
-    handle: Callable[[str], LazyImage]
 
-    def __getitem__(self, index: Any) -> tuple[LazyImage, Any]:
-        path, target = self.entry(index)
-        return self.handle(path), target
+    #: Returns the handle of an encoded image.
+    handle: Callable[[Any], LazyImage]
 
-    def entry(self, index: Any) -> tuple[str, Any]:
-        """Return the path of an image, and its target."""
-        for indices in self.subsets:
-            index = indices[index]
-        path, target = self.samples[index]
-        return path, target
-
-    @classmethod
-    def of(cls, dataset: Any) -> Folder | None:
+    @staticmethod
+    def of(dataset: Any) -> Images | None:
+        """Return the images of a data set that torchvision's own code looks up and only opens, or None."""
         subsets = []
         while isinstance(dataset, Subset):
             if overrides(dataset, Subset, "__getitem__", "__getitems__"):
                 return None
             subsets.append(dataset.indices)
             dataset = dataset.dataset
+        return Folder.in_subsets(dataset, subsets) or Arrays.in_subsets(dataset, subsets)
+
+    @abstractmethod
+    def item(self, index: Any, opened: bool = True) -> tuple[Any, Any]:
+        """Return an image as the pipeline gets it, and its target. Unless `opened`, it may be a path instead."""
+
+    def items(
+        self, indices: Sequence[Any], opened: bool, errors: dict[int, Exception]
+    ) -> tuple[Sequence[Any], list[Any]]:
+        """Return images and targets of these indices. Where there is an error, it is added to `errors` by position."""
+        found: list[tuple[Any, Any]] = []
+        for position, index in enumerate(indices):
+            try:
+                found.append(self.item(index, opened))
+            except Exception as error:  # noqa: PERF203
+                errors[position] = error
+                found.append((None, None))
+        return [item for item, _ in found], [target for _, target in found]
+
+    @functools.cached_property
+    def is_quiet(self) -> bool:
+        """True if only the pipeline may draw."""
+        return draws_nothing(self.target_transform)
+
+    def _within(self, index: Any) -> Any:
+        """Return the index in the data set for one in the outermost subset."""
+        for indices in self.subsets:
+            index = indices[index]
+        return index
+
+
+@dataclass
+class Folder(Images):
+    """The files of a folder."""
+
+    samples: Sequence[tuple[str, Any]]  # path of the image, and target
+
+    @classmethod
+    def in_subsets(cls, dataset: Any, subsets: list[Sequence[int]]) -> Folder | None:
         folders = sys.modules.get("torchvision.datasets.folder")
         if folders is None or not isinstance(dataset, folders.DatasetFolder):
             return None
-        if overrides(dataset, folders.DatasetFolder, "__getitem__") or hasattr(dataset, "__getitems__"):
-            return None
-        transform = dataset.transform
-        if not isinstance(transform, BatchPipeline) or not transform._is_own():
-            return None
+        transform = _transform_of(dataset, folders.DatasetFolder)
         handle = _handle_of(dataset.loader, folders)
-        if handle is None:
+        if transform is None or handle is None:
             return None
-        return cls(dataset.samples, subsets, transform, dataset.target_transform, handle)
+        return cls(subsets, transform, dataset.target_transform, handle, dataset.samples)
+
+    def item(self, index: Any, opened: bool = True) -> tuple[Any, Any]:
+        path, target = self.samples[self._within(index)]
+        return self.handle(path) if opened or type(path) is not str else path, target
+
+
+class _Kind(NamedTuple):
+    """A class of torchvision.datasets whose images lie in an array, its attribute `data`."""
+
+    module: str
+    name: str
+    labels: str  # the attribute
+    channels: int
+    planes: bool = False  # the array is [N, C, H, W]
+    as_int: bool = True  # labels become Python's integers
+
+
+_KINDS = (
+    _Kind("cifar", "CIFAR10", "targets", 3, as_int=False),
+    _Kind("mnist", "MNIST", "targets", 1),
+    _Kind("semeion", "SEMEION", "labels", 1),
+    _Kind("stl10", "STL10", "labels", 3, planes=True),
+    _Kind("svhn", "SVHN", "labels", 3, planes=True),
+    _Kind("usps", "USPS", "targets", 1),
+)
+
+
+@dataclass
+class Arrays(Images):
+    """Images that lie in one array, of which torchvision makes PIL images."""
+
+    kind: _Kind
+    data: Any
+    labels: Any
+    pixels: np.ndarray  # `data` as [N, H, W, C]
+
+    @classmethod
+    def in_subsets(cls, dataset: Any, subsets: list[Sequence[int]]) -> Arrays | None:
+        for kind in _KINDS:
+            base = getattr(sys.modules.get(f"torchvision.datasets.{kind.module}"), kind.name, None)
+            if base is not None and isinstance(dataset, base):
+                break
+        else:
+            return None
+        parts = ("data", kind.labels, "transform", "target_transform")
+        own = vars(dataset)
+        if not own.keys() >= set(parts) or any(hasattr(type(dataset), part) for part in parts):
+            return None
+        transform = _transform_of(dataset, base)
+        pixels = _pixels_of(own["data"], kind)
+        if transform is None or pixels is None:
+            return None
+        labels = own[kind.labels]
+        return cls(subsets, transform, own["target_transform"], LazyImage, kind, own["data"], labels, pixels)
+
+    def item(self, index: Any, opened: bool = True) -> tuple[Any, Any]:
+        index = self._within(index)
+        pixels, label = self.data[index], self._label(index)
+        if isinstance(pixels, torch.Tensor):
+            pixels = pixels.numpy()
+        return Image.fromarray(np.transpose(pixels, (1, 2, 0)) if self.kind.planes else pixels), label
+
+    def items(
+        self, indices: Sequence[Any], opened: bool, errors: dict[int, Exception]
+    ) -> tuple[Sequence[Any], list[Any]]:
+        found = None if opened else self._rows(indices)
+        return super().items(indices, opened, errors) if found is None else found
+
+    def _rows(self, indices: Sequence[Any]) -> tuple[Rows, list[Any]] | None:
+        """Return the images and labels, or None if one has another index than an integer, or an error."""
+        count = len(self.pixels)
+        with contextlib.suppress(Exception):  # the sample that has the error raises it
+            numbers = [self._within(index) for index in indices] if self.subsets else indices
+            if _INTEGERS.issuperset(map(type, numbers)) and -count <= min(numbers) and max(numbers) < count:
+                return Rows(self.pixels, [int(number) % count for number in numbers]), self._labels_of(numbers)
+        return None
+
+    def _labels_of(self, numbers: Sequence[int]) -> list[Any]:
+        labels = self.labels
+        if not self.kind.as_int:
+            return [labels[number] for number in numbers]
+        if type(labels) in (np.ndarray, torch.Tensor):
+            array = np.asarray(labels)
+            if array.ndim == 1 and array.dtype.kind in "iu":
+                integers: list[int] = array[list(numbers)].tolist()
+                return integers
+        return [self._label(number) for number in numbers]
+
+    def _label(self, index: Any) -> Any:
+        if not self.kind.as_int:
+            return self.labels[index]
+        return None if self.labels is None else int(self.labels[index])
+
+
+# The types of indices that look up one row of an array.
+_INTEGERS = frozenset((int, np.int32, np.int64))
+
+
+def _pixels_of(data: Any, kind: _Kind) -> np.ndarray | None:
+    """Return the array of a data set as [N, H, W, C], or None if it is not the one that torchvision's code makes."""
+    if type(data) is torch.Tensor:
+        plain = data.is_cpu and data.layout is torch.strided and data.dtype is torch.uint8
+        data = data.numpy() if plain else None
+    if type(data) is not np.ndarray or data.dtype != np.uint8 or not data.size:
+        return None
+    array: np.ndarray = data
+    if kind.channels == 1:
+        return array[..., None] if array.ndim == 3 else None
+    if kind.planes and array.ndim == 4:
+        array = array.transpose(0, 2, 3, 1)
+    return array if array.ndim == 4 and array.shape[3] == kind.channels else None
+
+
+def _transform_of(dataset: Any, base: type) -> BatchPipeline | None:
+    """Return the pipeline of a data set that looks samples up as its base does, or None."""
+    if overrides(dataset, base, "__getitem__") or hasattr(dataset, "__getitems__"):
+        return None
+    transform = dataset.transform
+    return transform if isinstance(transform, BatchPipeline) and transform._is_own() else None
 
 
 def overrides(dataset: Any, cls: type, *names: str) -> bool:
@@ -82,15 +231,14 @@ def _handle_of(loader: Any, folders: Any) -> Any:
     return None
 
 
-def is_drafted(folder: Folder, index: Any) -> bool:
-    """Return whether all transforms of an image of the folder are drafted, and give pixels alone."""
+def is_drafted(images: Images, index: Any) -> bool:
+    """Return whether all transforms of one of the images are drafted, and give pixels alone."""
     # User callables may draw from the process's generators.
-    kept = contextlib.nullcontext() if unknown(folder.transform, generator=True) is None else untouched()
+    kept = contextlib.nullcontext() if unknown(images.transform, generator=True) is None else untouched()
     with kept, contextlib.suppress(Exception):  # an error of the sample is raised in its turn
-        handle, _ = folder[index]
-        draws = WorkerStream(0, 0)
-        with draws.in_thread():
-            return _follows(folder.transform, handle, PLAIN.like(tape=Drawing()))
+        image, _ = images.item(index)
+        with Generators().in_thread():
+            return _follows(images.transform, image, PLAIN.like(tape=Drawing()))
     return True
 
 
