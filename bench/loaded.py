@@ -43,7 +43,7 @@ class LoadedCase:
     """
 
     name: str
-    kind: Literal["tiles", "bags", "map", "folder", "pairs"]
+    kind: Literal["tiles", "bags", "map", "folder", "rows", "pairs"]
     files: Literal["tiles", "small tiles", "jpeg", "jpeg tiles", "small jpeg", "png", "npy"]
     columns: tuple[str, ...]
     images: int
@@ -165,6 +165,16 @@ CASES = (
         128,
         {CPU: at_least(30), CALLING: at_least(2), WALL: ()},
         padded_arrays,
+    ),
+    LoadedCase(
+        "CIFAR10 in memory, train, batches of 128",
+        "rows",
+        "small tiles",
+        (REFERENCE, OURS, ONE_THREAD, IN_TORCHS),
+        8192,
+        128,
+        {CPU: at_least(15), CALLING: at_least(2), WALL: ()},
+        padded,
     ),
     LoadedCase(
         "pairs 2040x1356 in PNG, crop 48 of half the size, batches of 16",

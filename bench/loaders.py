@@ -21,7 +21,7 @@ import torch
 import torchvision.transforms as TV
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
-from torchvision.datasets import ImageFolder
+from torchvision.datasets import CIFAR10, ImageFolder
 from torchvision.transforms import functional as TVF
 
 import fastaug
@@ -197,13 +197,19 @@ class Loading:
         dataset.samples = (dataset.samples * -(-count // len(dataset.samples)))[:count]
         return self.loads(dataset, self.case.batch, shuffle=True)
 
+    def _rows(self, count: int) -> Iterator[Any]:
+        dataset = CIFAR10.__new__(CIFAR10)  # without its files
+        dataset.data, dataset.targets = np.stack(self.bag(count)), [number % 10 for number in range(count)]
+        dataset.transform, dataset.target_transform, dataset.transforms = self.transform, None, None
+        return self.loads(dataset, self.case.batch, shuffle=True)
+
     def _pairs(self, count: int) -> Iterator[Any]:
         way = self.way if self.case.files == "npy" else Way(**{**vars(self.way), "suffix": "png"})
         return self.loads(Pairs(self.folder, count, way), self.case.batch, shuffle=True)
 
     def checked(self) -> Iterable[Any]:
         """What equals every other column's, after the same seed: some batches, or where workers have seeds, tiles."""
-        if not self.tiles:
+        if not self.tiles or self.case.kind == "rows":
             return self.epoch(min(self.count, 3 * self.case.batch))
         return [self.several(self.bag(6))]
 
