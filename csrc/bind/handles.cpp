@@ -20,6 +20,14 @@ Mode decoded_mode(const codec::Header& header, Mode wanted) {
   return wanted <= Mode::kRgba && codec::converts(header, channels_of(wanted)) ? wanted : Mode::kNone;
 }
 
+// The path of a file as a string of exactly Python's; null for what is no path, or is one in bytes.
+py::object path_of(py::handle image) {
+  if (PyUnicode_CheckExact(image.ptr())) return py::reinterpret_borrow<py::object>(image);
+  if (!py::hasattr(py::type::handle_of(image), "__fspath__")) return {};
+  py::object path = owned(PyOS_FSPath(image.ptr()));
+  return PyUnicode_CheckExact(path.ptr()) ? path : py::object();
+}
+
 // Keeps the bytes that pixels are made of.
 void keep(std::shared_ptr<PixelSource>& pixels, FileBytes file) {
   struct Kept {
@@ -64,8 +72,8 @@ std::optional<Incoming> Handles::incoming(py::handle image) const {
     const codec::Bytes data = bytes_of(image);
     return of_bytes(data, codec::read_header(data), mode_, exif_, py::reinterpret_borrow<py::object>(image));
   }
-  if (reads_bytes_ && PyUnicode_CheckExact(image.ptr())) {
-    if (auto incoming = of_file(image, mode_, exif_, image)) return incoming;
+  if (const py::object path = reads_bytes_ ? path_of(image) : py::object()) {
+    if (auto incoming = of_file(path, mode_, exif_, image)) return incoming;
   }
   return of_handle(open_(image));
 }

@@ -84,7 +84,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("given", ["handle", "handle of bytes", "path", "bytes"])
+@pytest.mark.parametrize("given", ["handle", "handle of bytes", "path", "Path", "bytes"])
 @pytest.mark.parametrize("name", [*OWN, *PILLOWS])
 def test_pixels(name: str, given: str, tmp_path: Path, opened: list[Any]) -> None:
     data = (OWN | PILLOWS)[name]()
@@ -96,6 +96,7 @@ def test_pixels(name: str, given: str, tmp_path: Path, opened: list[Any]) -> Non
         "handle": lambda: lazy(path),
         "handle of bytes": lambda: lazy(data),
         "path": lambda: str(path),
+        "Path": lambda: path,
         "bytes": lambda: data,
     }[given]
     warm(transform, make())

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.utils.data import Dataset, Subset
-from torchvision.datasets import ImageFolder
+from torchvision.datasets import CIFAR10, ImageFolder
 from tqdm import tqdm
 
 import fastaug.data
@@ -88,6 +88,15 @@ class Pairs(Dataset[Any]):
         return self.tensor(low), self.tensor(high)
 
 
+def in_memory(count: int, transform: Any, target_transform: Any) -> CIFAR10:
+    """A data set of torchvision's, without its files."""
+    data = CIFAR10.__new__(CIFAR10)
+    data.data = np.stack([np.asarray(photo(PHOTOS[k % 4], 40, 48)) for k in range(count)])
+    data.targets = list(range(count))
+    data.transform, data.target_transform, data.transforms = transform, target_transform, None
+    return data
+
+
 def as_they_are(samples: Any) -> Any:
     return samples
 
@@ -131,14 +140,16 @@ def drawn(number: int, folder: Path) -> Case:
     rng = random.Random(f"loader {number}")
     side, count = rng.choice([32, 96]), rng.choice([24, 48])
     failing = rng.choice([0, 0, 7])
-    kind = rng.choice(["folder", "folder", "part", "callable", "arrays", "pairs"] * 3 + ["draws"])
+    kind = rng.choice(["folder", "folder", "part", "callable", "arrays", "rows", "pairs"] * 3 + ["draws"])
     dataset: Any
     if kind in ("folder", "part", "callable"):
         dataset = ImageFolder(str(folder / "images"), train(side, *([inverted] if kind == "callable" else [])))
         dataset.samples = [sample for sample in dataset.samples * 2 if failing or not sample[0].endswith("13.jpg")]
         if kind == "part":
-            dataset.target_transform = rng.choice([None, next_label])
+            dataset.target_transform = rng.choice([None, float, next_label])
             dataset = Subset(dataset, rng.sample(range(len(dataset)), count - 4))
+    elif kind == "rows":
+        dataset = in_memory(count, train(side), rng.choice([None, None, float, next_label]))
     elif kind == "pairs":
         dataset = Pairs(folder, count)
     else:
