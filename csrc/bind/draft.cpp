@@ -14,8 +14,6 @@
 #include "bind/errors.h"
 #include "bind/incoming.h"
 #include "bind/result.h"
-#include "bind/without_gil.h"
-#include "execute/execute.h"
 
 namespace py = pybind11;
 
@@ -82,21 +80,29 @@ py::object begin(PyObject* self, Arguments given) {
   return py::none();
 }
 
-// begin_with(image): another image that is plain, and its kind; or 0, with nothing done.
-py::object begin_with(PyObject* self, Arguments given) {
-  DraftObject& object = draft_in(self);
-  const Outline& before = object.draft.source;
-  auto outline = before.traced ? std::nullopt : as_outline(*given);
-  if (!outline ||
-      (before.v2 && outline->container == Container::kTensor && outline->shape.height * outline->shape.width == 1)) {
-    return integer(0);
+void begin_with(DraftObject& object, Incoming incoming) {
+  Outline& outline = incoming.outline;
+  outline.pillow = object.draft.source.pillow;
+  outline.v2 = object.draft.source.v2;
+  object.draft.begin(outline);
+  if (!incoming.leading.empty() || PyTuple_GET_SIZE(object.leading) > 0) {
+    py::tuple sides(incoming.leading.size());
+    for (size_t k = 0; k < sides.size(); ++k) sides[k] = integer(incoming.leading[k].length);
+    Py_SETREF(object.leading, sides.release().ptr());
   }
-  outline->pillow = before.pillow;
-  outline->v2 = before.v2;
-  object.draft.begin(*outline);
-  if (PyTuple_GET_SIZE(object.leading) > 0) Py_SETREF(object.leading, PyTuple_New(0));
   Py_CLEAR(object.mode);
-  return integer(static_cast<int64_t>(outline->container));
+}
+
+// begin_with(image): another image that is plain, and its kind; or 0, with nothing done. begin_on_device(tensor): the
+// same of one in a device's memory.
+template <std::optional<Incoming> (*read)(py::handle, bool)>
+py::object begin_with(PyObject* self, Arguments given) {
+  const Outline& before = draft_in(self).draft.source;
+  auto incoming = before.traced ? std::nullopt : read(*given, before.v2);
+  if (!incoming) return integer(0);
+  const auto kind = static_cast<int64_t>(incoming->outline.container);
+  begin_with(draft_in(self), std::move(*incoming));
+  return integer(kind);
 }
 
 py::object appended(const Draft& draft) {
@@ -141,6 +147,13 @@ py::object program(PyObject* self, Arguments given) {
   return bytes_of(ops.data(), ops.size());
 }
 
+// False of another image than the draft is of, as far as outlines tell.
+bool is_source_of(const Draft& draft, const Outline& image) {
+  const Outline& source = draft.source;
+  return image.container == source.container && image.shape == source.shape && image.floats == source.floats &&
+         image.flat == source.flat && image.leading == draft.leading && image.images == draft.images;
+}
+
 // done(image, info, rewrites, blank): the image or tensor that the ops make of a plain image with this metadata, or
 // None; NotImplemented where that is Python's to make.
 py::object done(PyObject* self, Arguments given) {
@@ -152,17 +165,13 @@ py::object done(PyObject* self, Arguments given) {
   if (untouched && draft.is_pil() && draft.info == Info::kAll) return image.attr("copy")();
   const auto declined = py::reinterpret_borrow<py::object>(Py_NotImplemented);
   if (draft.ending() != Ending::kJob || draft.container == Container::kArray) return declined;
-  const auto incoming = as_incoming(image);
-  if (!incoming || incoming->outline.container != draft.source.container ||
-      incoming->outline.shape != draft.source.shape) {
-    return declined;
-  }
-  const DType dtype = draft.gives_floats() ? DType::kFloat32 : DType::kUint8;
+  const auto incoming = as_incoming(image, draft.source.v2);
+  if (!incoming || !is_source_of(draft, incoming->outline)) return declined;
+  const DType dtype = draft.gives_floats() || draft.floats ? DType::kFloat32 : DType::kUint8;
   const auto result = draft.is_pil() ? new_pil(draft, py::reinterpret_borrow<py::object>(given[3]))
-                                     : std::optional(new_tensor(draft, dtype, draft.channel_last));
+                                     : std::optional(new_tensor(draft, dtype, draft.channel_last, incoming->leading));
   if (!result) return declined;
-  const auto rewrites = static_cast<uint32_t>(as_int(given[2]));
-  without_gil([&] { execute({draft.program(), {incoming->source.view}, result->target}, {nullptr, rewrites}); });
+  run(draft, incoming->source.view, incoming->leading, result->target, static_cast<uint32_t>(as_int(given[2])));
   if (draft.is_pil() && given[1] != Py_None) {
     keep_info(draft, py::reinterpret_borrow<py::dict>(given[1]), result->object);
   }
@@ -301,7 +310,8 @@ void register_draft(py::module_& m) {
       method<begin, 6>("begin",
                        "begin(self, kind: int, mode: str | None, height: int, width: int, channels: int, "
                        "leading: tuple[int, ...]) -> None"),
-      method<begin_with, 1>("begin_with", "begin_with(self, image: object) -> int"),
+      method<begin_with<before_samples>, 1>("begin_with", "begin_with(self, image: object) -> int"),
+      method<begin_with<on_device>, 1>("begin_on_device", "begin_on_device(self, tensor: object) -> int"),
       method<append, 1>("append", "append(self, op: bytes | tuple[bytes, ...]) -> None"),
       method<append_named, 1>("append_named", "append_named(self, op: bytes) -> None"),
       method<append_float, 1>("append_float", "append_float(self, op: bytes) -> None"),
@@ -323,15 +333,12 @@ void register_draft(py::module_& m) {
       field<[](Draft& draft) -> Container& { return draft.source.container; }>("source"),
       field<[](Draft& draft) -> Info& { return draft.info; }>("lost"),
       field<[](Draft& draft) -> int& { return draft.views; }>("views"),
-      field<[](Draft& draft) -> int& { return draft.gaps; }>("gaps"),
       field<[](Draft& draft) -> bool& { return draft.native; }>("native"),
       field<[](Draft& draft) -> bool& { return draft.floats; }>("floats"),
       field<[](Draft& draft) -> bool& { return draft.flat; }>("flat"),
       field<[](Draft& draft) -> bool& { return draft.channel_last; }>("channel_last"),
       field<[](Draft& draft) -> bool& { return draft.copied; }>("copied"),
       field<[](Draft& draft) -> bool& { return draft.planar; }>("planar"),
-      field<[](Draft& draft) -> bool& { return draft.source.contiguous; }>("contiguous"),
-      field<[](Draft& draft) -> bool& { return draft.source.wide_pixels; }>("wide_pixels"),
       field<[](Draft& draft) -> bool& { return draft.source.subclass; }>("subclass"),
       field<[](Draft& draft) -> bool& { return draft.source.transparent; }>("transparent"),
       field<[](Draft& draft) -> bool& { return draft.source.pillow; }>("pillow"),

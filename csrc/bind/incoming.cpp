@@ -1,7 +1,9 @@
 #include "bind/incoming.h"
 
+#include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -27,10 +29,11 @@ py::object call(py::handle object, const py::object& name) {
 // Attributes of images, looked up once.
 struct Known {
   py::object image, array, mapped, tensor;  // types
-  py::object uint8, truth, strided;
+  py::object uint8, truth, float32, strided;
   // Names.
   py::object im, mode, size, info, transparency, dtype, layout, is_cpu, shape, is_contiguous, data_ptr, as_subclass;
-  py::object recording, level, empty, cpu, keywords;
+  py::object stride, requires_grad, is_neg, current_level;
+  py::object recording, level, forward, empty, cpu, keywords;
   std::array<py::object, 4> dtypes;
 
   Known() {
@@ -42,6 +45,7 @@ struct Known {
     tensor = torch.attr("Tensor");
     uint8 = torch.attr("uint8");
     truth = torch.attr("bool");
+    float32 = torch.attr("float32");
     strided = torch.attr("strided");
     const std::pair<py::object*, const char*> names[] = {{&im, "im"},
                                                          {&mode, "mode"},
@@ -54,10 +58,15 @@ struct Known {
                                                          {&shape, "shape"},
                                                          {&data_ptr, "data_ptr"},
                                                          {&is_contiguous, "is_contiguous"},
+                                                         {&stride, "stride"},
+                                                         {&requires_grad, "requires_grad"},
+                                                         {&is_neg, "is_neg"},
+                                                         {&current_level, "_current_level"},
                                                          {&as_subclass, "as_subclass"}};
     for (const auto& [to, name] : names) *to = interned(name);
     recording = torch.attr("_C").attr("_is_tracing");
     level = torch.attr("_C").attr("_functorch").attr("peek_interpreter_stack");
+    forward = py::module_::import("torch.autograd.forward_ad");
     empty = torch.attr("empty");
     cpu = torch.attr("device")("cpu");
     keywords = py::make_tuple(dtype, interned("device"));
@@ -120,49 +129,125 @@ std::optional<Incoming> as_pil(py::handle image, const Known& known) {
   }
 }
 
-std::optional<Outline> outline_of_tensor(py::handle image, const Known& known, bool is_mask = false) {
+enum class Reading { kImage, kMask, kOnDevice };
+
+// Nothing where float samples are more than numbers in memory, or are differentiated.
+bool is_plain_memory(py::handle tensor, const Known& known) {
+  return get(tensor, known.requires_grad).ptr() == Py_False && call(tensor, known.is_neg).ptr() == Py_False &&
+         PyLong_AsLongLong(get(known.forward, known.current_level).ptr()) < 0;
+}
+
+// The numbers of a tuple of ints; nothing where one of them is something else.
+std::optional<std::vector<int64_t>> integers(const py::object& tuple) {
+  if (!PyTuple_Check(tuple.ptr())) return std::nullopt;
+  std::vector<int64_t> all(static_cast<size_t>(PyTuple_GET_SIZE(tuple.ptr())));
+  for (size_t k = 0; k < all.size(); ++k) {
+    PyObject* const number = PyTuple_GET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(k));
+    if (!PyLong_Check(number)) return std::nullopt;
+    all[k] = PyLong_AsLongLong(number);
+  }
+  return all;
+}
+
+// That of a tensor whose samples, if it is contiguous, lie in the order of its axes.
+std::vector<int64_t> dense_strides(const std::vector<int64_t>& sides) {
+  std::vector<int64_t> strides(sides.size(), 1);
+  for (size_t k = sides.size() - 1; k > 0; --k) strides[k - 1] = strides[k] * sides[k];
+  return strides;
+}
+
+// All but the address of the samples.
+std::optional<Incoming> layout_of(py::handle image, const Known& known, bool v2, Reading as) {
   const py::object dtype = get(image, known.dtype);
-  const bool bools = is_mask && dtype.is(known.truth);
-  if (!(bools || dtype.is(known.uint8)) || !get(image, known.layout).is(known.strided) ||
-      get(image, known.is_cpu).ptr() != Py_True || is_transforming()) {
+  const bool bools = as == Reading::kMask && dtype.is(known.truth);
+  const bool floats = as == Reading::kImage && !v2 && dtype.is(known.float32);
+  if (!(bools || floats || dtype.is(known.uint8)) || !get(image, known.layout).is(known.strided) ||
+      (as != Reading::kOnDevice && get(image, known.is_cpu).ptr() != Py_True) || is_transforming()) {
     return std::nullopt;
   }
-  const py::object sides = get(image, known.shape);
-  const Py_ssize_t rank = PyTuple_Check(sides.ptr()) ? PyTuple_GET_SIZE(sides.ptr()) : 0;
-  if (rank != 3 && !(is_mask && rank == 2)) return std::nullopt;
-  int64_t side[3] = {1};
-  for (Py_ssize_t k = 0; k < rank; ++k) side[3 - rank + k] = PyLong_AsLongLong(PyTuple_GET_ITEM(sides.ptr(), k));
-  const auto [channels, height, width] = side;
-  if (channels <= 0 || channels > INT_MAX || !is_few(height, width)) return std::nullopt;
-  if (call(image, known.is_contiguous).ptr() != Py_True) return std::nullopt;
-  Outline outline;
+  const auto sides = integers(get(image, known.shape));
+  const size_t rank = sides ? sides->size() : 0;
+  if (rank < 2 || (rank > 3 && as != Reading::kImage) || (rank != 3 && floats)) return std::nullopt;
+  if (std::ranges::any_of(*sides, [](int64_t side) { return side <= 0; })) return std::nullopt;
+  const int64_t channels = rank == 2 ? 1 : (*sides)[rank - 3], height = (*sides)[rank - 2], width = (*sides)[rank - 1];
+  const bool many = channels > kMaxChannels;
+  if (channels > INT_MAX || !is_few(height, width) || (many && (floats || as == Reading::kOnDevice))) {
+    return std::nullopt;
+  }
+  Incoming incoming{{}, {}};
+  Outline& outline = incoming.outline;
   outline.container = Container::kTensor;
   outline.shape = {static_cast<int>(height), static_cast<int>(width), static_cast<int>(channels)};
   outline.bools = bools;
-  return outline;
+  outline.floats = floats;
+  outline.native = !floats;
+  outline.flat = rank == 2 && as != Reading::kMask;
+  const bool contiguous = call(image, known.is_contiguous).ptr() == Py_True;
+  // A single pixel is contiguous in any order, so v2's functions go by its strides.
+  const bool told = !contiguous || floats || (v2 && height * width == 1);
+  const auto strides = told ? integers(call(image, known.stride)) : dense_strides(*sides);
+  if (!strides || strides->size() != rank) return std::nullopt;
+  const int64_t plane = rank == 2 ? 1 : (*strides)[rank - 3], row = (*strides)[rank - 2], pixel = (*strides)[rank - 1];
+  if (floats) {
+    // If a side is one sample long, its stride means nothing, so only the order of axes is certain.
+    const bool together = plane == 1 && row == width * channels && pixel == channels;
+    outline.channel_last = together && std::min({channels, height, width}) > 1;
+    if (!outline.channel_last && (plane != height * width || row != width || pixel != 1)) return std::nullopt;
+    if (!is_plain_memory(image, known)) return std::nullopt;
+  } else if (told) {
+    outline.contiguous = contiguous;
+    outline.channel_last = rank > 2 && channels > 1 && 0 < plane && plane < pixel && pixel <= row;
+    outline.wide_pixels = pixel != channels;
+    outline.gaps = (row != channels * width && height > 1) || (outline.wide_pixels && width > 1);
+  }
+  const ptrdiff_t size = floats ? static_cast<ptrdiff_t>(sizeof(float)) : 1;
+  outline.leading = static_cast<int>(rank) - 3;
+  if (rank == 2) outline.leading = 0;
+  for (size_t k = 0; k + 3 < rank; ++k) {
+    incoming.leading.push_back({(*sides)[k], (*strides)[k]});
+    outline.images *= (*sides)[k];
+  }
+  View& view = incoming.source.view;
+  view = {nullptr, static_cast<int>(height), static_cast<int>(width), static_cast<int>(channels),
+          row * size, pixel * size, plane * size};
+  if (floats) view.dtype = DType::kFloat32;
+  return incoming;
 }
 
-std::optional<Incoming> as_tensor(py::handle image, const Known& known) {
-  const auto outline = outline_of_tensor(image, known);
-  if (!outline || outline->shape.channels > kMaxChannels) return std::nullopt;
-  const auto tensor = py::reinterpret_borrow<py::object>(image);
-  const auto [height, width, channels] = outline->shape;
-  const ptrdiff_t plane = ptrdiff_t{height} * width;
-  const View view{static_cast<const uint8_t*>(address_of(tensor)), height, width, channels, width, 1, plane};
-  return Incoming{*outline, {view, tensor}};
+std::optional<Incoming> as_tensor(const py::object& tensor, const Known& known, bool v2) {
+  auto incoming = layout_of(tensor, known, v2, Reading::kImage);
+  if (!incoming) return std::nullopt;
+  const void* const address = address_of(tensor);
+  // Memory may have been taken away, and that of a foreign buffer may begin anywhere.
+  if (address == nullptr || (incoming->outline.floats && reinterpret_cast<uintptr_t>(address) % sizeof(float) != 0)) {
+    return std::nullopt;
+  }
+  incoming->source.view.data = static_cast<const uint8_t*>(address);
+  incoming->source.owner = tensor;
+  return incoming;
 }
 
 }  // namespace
 
-std::optional<Outline> as_outline(py::handle image) {
+std::optional<Incoming> before_samples(py::handle image, bool v2) {
   const Known& known = Known::known();
   auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(image.ptr()));
-  if (type == known.image.ptr()) return outline_of_pil(image, known);
-  if (type == known.tensor.ptr()) return outline_of_tensor(image, known);
+  if (type == known.image.ptr()) {
+    const auto outline = outline_of_pil(image, known);
+    return outline ? std::optional(Incoming{*outline, {}}) : std::nullopt;
+  }
+  if (type == known.tensor.ptr()) return layout_of(image, known, v2, Reading::kImage);
   return std::nullopt;
 }
 
-std::optional<Outline> outline_of_mask(py::handle tensor) { return outline_of_tensor(tensor, Known::known(), true); }
+std::optional<Incoming> on_device(py::handle tensor, bool v2) {
+  return layout_of(tensor, Known::known(), v2, Reading::kOnDevice);
+}
+
+std::optional<Outline> outline_of_mask(py::handle tensor) {
+  const auto layout = layout_of(tensor, Known::known(), false, Reading::kMask);
+  return layout && layout->outline.contiguous ? std::optional(layout->outline) : std::nullopt;
+}
 
 std::optional<Outline> outline_of_pil(py::handle mode, py::handle size) {
   const char* const text = PyUnicode_AsUTF8(mode.ptr());
@@ -175,15 +260,15 @@ std::optional<Outline> outline_of_pil(py::handle mode, py::handle size) {
   return outline;
 }
 
-std::optional<Incoming> as_incoming(py::handle image, py::handle tag) {
+std::optional<Incoming> as_incoming(py::handle image, bool v2, py::handle tag) {
   const Known& known = Known::known();
   auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(image.ptr()));
   if (type == known.image.ptr()) return as_pil(image, known);
-  if (type == known.tensor.ptr()) return as_tensor(image, known);
+  if (type == known.tensor.ptr()) return as_tensor(py::reinterpret_borrow<py::object>(image), known, v2);
   if (type == known.array.ptr() || type == known.mapped.ptr()) return as_array(image);
   if (type == tag.ptr()) {
     // A tagged one takes long to answer.
-    auto incoming = as_tensor(as_class(py::reinterpret_borrow<py::object>(image), known.tensor), known);
+    auto incoming = as_tensor(as_class(py::reinterpret_borrow<py::object>(image), known.tensor), known, v2);
     if (incoming) incoming->outline.tagged = true;
     return incoming;
   }
@@ -198,12 +283,17 @@ bool is_recording() { return owned(PyObject_CallNoArgs(Known::known().recording.
 
 bool is_transforming() { return !owned(PyObject_CallNoArgs(Known::known().level.ptr())).is_none(); }
 
-py::object empty_tensor(int first, int second, int third, DType dtype) {
+py::object empty_tensor(std::span<const int64_t> sides, DType dtype) {
   const Known& known = Known::known();
-  const py::object sides[] = {py::int_(first), py::int_(second), py::int_(third)};
-  PyObject* const arguments[] = {sides[0].ptr(), sides[1].ptr(), sides[2].ptr(),
-                                 known.dtypes[static_cast<size_t>(dtype)].ptr(), known.cpu.ptr()};
-  return owned(PyObject_Vectorcall(known.empty.ptr(), arguments, 3, known.keywords.ptr()));
+  // One by one: torch parses them faster than a tuple.
+  std::vector<py::object> held;
+  std::vector<PyObject*> arguments;
+  held.reserve(sides.size());
+  arguments.reserve(sides.size() + 2);
+  for (const int64_t side : sides) arguments.push_back(held.emplace_back(py::int_(side)).ptr());
+  arguments.push_back(known.dtypes[static_cast<size_t>(dtype)].ptr());
+  arguments.push_back(known.cpu.ptr());
+  return owned(PyObject_Vectorcall(known.empty.ptr(), arguments.data(), sides.size(), known.keywords.ptr()));
 }
 
 void* address_of(const py::object& tensor) {

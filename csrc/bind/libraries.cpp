@@ -186,6 +186,14 @@ std::optional<ProductForm> known_product_form(bool doubles, int64_t rows) {
   return form;
 }
 
+// A function that takes draws of this thread back, once it has drawn; a reference.
+constinit thread_local PyObject* take_back = nullptr;
+
+// Before a draw.
+void be_able_to_take_back() {
+  if (take_back == nullptr) take_back = functions().named["python_draws"]().release().ptr();
+}
+
 class ByPython final : public Torch {
  public:
   double exp(float power) const override {
@@ -232,9 +240,34 @@ class ByPython final : public Torch {
   bool is_single() const override {
     return owned(PyObject_CallNoArgs(functions().default_dtype.ptr())).is(functions().float32);
   }
+
+  int64_t chosen(int64_t count, const std::vector<double>& weights) const override {
+    be_able_to_take_back();
+    const py::object given = weights.empty() ? py::none() : py::object(py::cast(weights));
+    return functions().named["chosen"](count, given).cast<int64_t>();
+  }
+
+  std::vector<int64_t> shuffled(int64_t count) const override {
+    be_able_to_take_back();
+    return functions().named["shuffled"](count).cast<std::vector<int64_t>>();
+  }
 };
 
 }  // namespace
+
+PythonDraws::PythonDraws() { Py_CLEAR(take_back); }
+
+PythonDraws::~PythonDraws() {
+  if (take_back == nullptr) return;
+  const auto function = py::reinterpret_steal<py::object>(std::exchange(take_back, nullptr));
+  if (kept_) return;
+  const py::error_scope raised;  // an error that is on its way
+  if (PyObject* const none = PyObject_CallNoArgs(function.ptr())) {
+    Py_DECREF(none);
+  } else {
+    PyErr_WriteUnraisable(function.ptr());
+  }
+}
 
 const Torch& libraries() {
   static const ByPython all;

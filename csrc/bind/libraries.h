@@ -9,6 +9,19 @@ namespace fastaug::bind {
 
 const Torch& libraries();
 
+// What this thread draws from Python's random while there is one of these is taken back at its end, unless it is kept.
+class PythonDraws {
+ public:
+  PythonDraws();
+  ~PythonDraws();
+  PythonDraws(const PythonDraws&) = delete;
+  PythonDraws& operator=(const PythonDraws&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  bool kept_ = false;
+};
+
 // A number of another type than Python's own, or NaN; and an int of another type, or None.
 double real_of(pybind11::handle value);
 pybind11::object whole_of(pybind11::handle value);

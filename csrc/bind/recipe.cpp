@@ -25,6 +25,7 @@ Recipe::Recipe(const py::tuple& described, const py::tuple& watched, py::object 
                const py::dict& settings)
     : steps_(as_steps(described)),
       draws_any_(fastaug::draws(steps_)),
+      by_python_(draws_by_python(steps_)),
       guard_(watched[0]),
       transforms_(watched[1]),
       call_(std::move(call)),
@@ -78,11 +79,12 @@ py::object Recipe::job(py::handle image, py::handle transforms) {
   const Draft& draft = drafted->draft;
   const Program program = draft.program();
   const Incoming& incoming = drafted->image;
+  if (!incoming.leading.empty() || incoming.outline.shape.channels > kMaxChannels) return py::none();
   return py::make_tuple(py::bytes(reinterpret_cast<const char*>(program.data()), program.size_bytes()),
                         py::cast(incoming.encoded ? handles_.pixels(incoming) : incoming.source),
                         py::make_tuple(draft.height(), draft.width(), draft.channels()),
                         draft.is_pil() ? py::object(py::str(name_of(draft.mode))) : py::none(),
-                        static_cast<int>(dtype_of(draft)), interleaved(draft));
+                        static_cast<int>(dtype_of(draft)), interleaved(draft), draft.flat);
 }
 
 int Recipe::traverse(visitproc visit, void* arg) const {
@@ -107,10 +109,10 @@ bool Recipe::is_own() {
 template <class IsOwn>
 void Recipe::borrow(py::handle image, std::optional<Drafted>& drafted, const IsOwn& is_own) const {
   // The cheapest check comes first: an image may be declined at each call, and a guard only once.
-  auto incoming = as_incoming(image, leaves_.image);
+  auto incoming = as_incoming(image, v2_, leaves_.image);
   std::optional<Sample> sample;
   if (!incoming && v2_ && !handles_.takes(image) && (sample = Sample::of(image, leaves_))) {
-    incoming = as_incoming(sample->image(), leaves_.image);
+    incoming = as_incoming(sample->image(), v2_, leaves_.image);
   }
   if ((!incoming && !handles_.takes(image)) || !is_own()) return;
   if (!incoming) incoming = handles_.incoming(image);
@@ -119,13 +121,12 @@ void Recipe::borrow(py::handle image, std::optional<Drafted>& drafted, const IsO
 
 void Recipe::borrow(py::handle image, std::optional<Drafted>& drafted) const {
   borrow(image, drafted, [] { return true; });
+  if (drafted && !drafted->image.is_one()) drafted.reset();
 }
 
 void Recipe::begin(Incoming incoming, std::optional<Sample> sample, std::optional<Drafted>& drafted) const {
-  // v2 hands arrays on, and leaves it to torch how the channels of a single pixel lie.
-  const Outline& outline = incoming.outline;
-  const bool single = outline.shape.height * outline.shape.width == 1;
-  if (v2_ && (outline.container == Container::kArray || (single && outline.container == Container::kTensor))) return;
+  // v2 hands arrays on, and refuses planes without an axis of channels nearly everywhere.
+  if (v2_ && (incoming.outline.container == Container::kArray || incoming.outline.flat)) return;
   incoming.outline.pillow = pillow_;
   incoming.outline.v2 = v2_;
   drafted.emplace(std::move(incoming), std::move(sample));
@@ -157,6 +158,7 @@ bool Recipe::draw(Drafted& drafted) const {
   // Keeps earlier draws, which are the caller's.
   if (stream != nullptr) stream->release();
   if (stream == nullptr || !stream->acquire()) return false;
+  PythonDraws by_python;
   try {
     draw(drafted, stream->random, stream->form);
   } catch (py::error_already_set&) {
@@ -164,7 +166,11 @@ bool Recipe::draw(Drafted& drafted) const {
     throw;
   }
   const bool taken = takes(drafted);
-  if (!taken) stream->forget();
+  if (!taken) {
+    stream->forget();
+  } else {
+    by_python.keep();
+  }
   return taken;
 }
 
@@ -181,14 +187,15 @@ bool Recipe::takes(const Drafted& drafted) const {
   if (!format_.given) return true;
   // What has a format is the image that transforms after the last one would find.
   if (!draft.settled()) return false;
+  if (!drafted.image.is_one() || (draft.floats && draft.channel_last && !format_.channels_last)) return false;
   // Of v2, torch puts the channels of a pixel side by side, and says which strides axes of one sample have.
   const Shape& shape = draft.shape;
   if (v2_ && format_.channels_last && std::min({shape.channels, shape.height, shape.width}) == 1) return false;
-  return draft.gives_floats();
+  return draft.gives_floats() || draft.floats;
 }
 
 DType Recipe::dtype_of(const Draft& draft) const {
-  if (!draft.gives_floats()) return DType::kUint8;
+  if (!draft.gives_floats() && !draft.floats) return DType::kUint8;
   return format_.dtype.value_or(DType::kFloat32);
 }
 
@@ -205,12 +212,16 @@ void Recipe::execute(const Drafted& drafted, const Target& target) const {
 }
 
 void Recipe::execute(const Drafted& drafted, const Source& source, const Target& target) const {
-  without_gil([&] { fastaug::execute(job_of(drafted, source, target), {nullptr, rewrites_}); });
+  if (drafted.image.is_one()) {
+    without_gil([&] { fastaug::execute(job_of(drafted, source, target), {nullptr, rewrites_}); });
+  } else {
+    run(drafted.draft, source.view, drafted.image.leading, target, rewrites_);
+  }
 }
 
 Output Recipe::output_of(const Drafted& drafted) const {
   const Draft& draft = drafted.draft;
-  if (!draft.is_pil()) return {new_tensor(draft, dtype_of(draft), interleaved(draft))};
+  if (!draft.is_pil()) return {new_tensor(draft, dtype_of(draft), interleaved(draft), drafted.image.leading)};
   if (const auto image = new_pil(draft, blank_)) return {*image};
   // Pillow splits large images into blocks.
   const py::tuple size = py::make_tuple(draft.height(), draft.width(), draft.channels());

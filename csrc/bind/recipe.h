@@ -53,14 +53,14 @@ class Recipe {
   pybind11::object call(pybind11::handle image, pybind11::handle transforms);
 
   // The job that the call would run, as (program, source, (height, width, channels), mode of a PIL image or None,
-  // number of the dtype, interleaved); the caller releases the generator.
+  // number of the dtype, interleaved, flat), or None where there are several; the caller releases the generator.
   pybind11::object job(pybind11::handle image, pybind11::handle transforms);
 
   // The parts of a call, for batches. False if `transforms` are not the pipeline's, or a call would be Python's.
   bool takes(pybind11::handle transforms) {
-    return transforms.is(transforms_) && rest_.is_none() && !is_recording() && is_own();
+    return transforms.is(transforms_) && rest_.is_none() && !by_python_ && !is_recording() && is_own();
   }
-  // Begins a draft of an image; nothing where that is Python's to do. Errors are Python's.
+  // Begins a draft of an image; nothing where that is Python's to do, or takes several jobs. Errors are Python's.
   void borrow(pybind11::handle image, std::optional<Drafted>& drafted) const;
   void begin(Incoming incoming, std::optional<Sample> sample, std::optional<Drafted>& drafted) const;
   bool draws_any() const { return draws_any_; }
@@ -98,7 +98,7 @@ class Recipe {
   bool draw_nothing(Drafted& drafted) const;
 
   Steps steps_;
-  bool draws_any_;
+  bool draws_any_, by_python_;
   Guard guard_;
   pybind11::object transforms_, call_, draws_;
   Handles handles_;

@@ -11,8 +11,7 @@
 
 #include "bind/errors.h"
 #include "bind/incoming.h"
-#include "bind/without_gil.h"
-#include "execute/execute.h"
+#include "bind/result.h"
 
 namespace py = pybind11;
 
@@ -47,22 +46,6 @@ std::optional<CoordinateRows> rows_of(const py::object& tensor, int64_t columns)
                         stride.back()};
 }
 
-// Planes are the channels of images of at most as many as the core reads at once.
-void run(const MaskDraft& mask, const uint8_t* from, uint8_t* to, uint32_t rewrites) {
-  const auto [height, width, channels] = mask.source.shape;
-  const ptrdiff_t plane = ptrdiff_t{height} * width, result = ptrdiff_t{mask.height()} * mask.width();
-  for (int group = 0; group < (channels + kMaxChannels - 1) / kMaxChannels; ++group) {
-    const int first = group * kMaxChannels, count = std::min(kMaxChannels, channels - first);
-    const View view{from + first * plane, height, width, count, width, 1, plane};
-    Target target{to + first * result, DType::kUint8, mask.height(), mask.width(), count};
-    target.row_stride = mask.width();
-    target.pixel_stride = 1;
-    target.channel_stride = result;
-    const std::vector<Op> ops = mask.program_of(group);
-    execute({ops, {view}, target}, {nullptr, rewrites});
-  }
-}
-
 // The result of a mask: a view of the plain one where torchvision's is one.
 py::object made(const MaskDraft& mask, const py::object& plain, uint32_t rewrites) {
   const Ending ending = mask.ending();
@@ -82,9 +65,14 @@ py::object made(const MaskDraft& mask, const py::object& plain, uint32_t rewrite
   sides[sides.size() - 2] = mask.height();
   sides[sides.size() - 1] = mask.width();
   const py::object result = plain.attr("new_empty")(sides);
-  const auto* const from = static_cast<const uint8_t*>(address_of(plain));
-  auto* const to = static_cast<uint8_t*>(address_of(result));
-  without_gil([&] { run(mask, from, to, rewrites); });
+  const auto [rows, columns, planes] = mask.source.shape;
+  const View view{static_cast<const uint8_t*>(address_of(plain)), rows, columns, planes, columns, 1,
+                  ptrdiff_t{rows} * columns};
+  Target target{address_of(result), DType::kUint8, mask.height(), mask.width(), planes};
+  target.row_stride = mask.width();
+  target.pixel_stride = 1;
+  target.channel_stride = ptrdiff_t{mask.height()} * mask.width();
+  run(mask, view, {}, target, rewrites);
   return result;
 }
 

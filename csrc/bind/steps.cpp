@@ -325,6 +325,14 @@ const std::unordered_map<std::string, Read>& readers() {
          if (steps.size() > static_cast<size_t>(Random::kMaxPermutation)) refuse();
          return steps::Shuffled{steps};
        }},
+      {"ShuffledByPython",
+       [](Told& told) -> steps::Step { return steps::ShuffledByPython{as_steps(told.as<py::tuple>())}; }},
+      {"ChosenByPython",
+       [](Told& told) -> steps::Step {
+         std::vector<double> weights;
+         for (const py::handle& weight : told.next()) weights.push_back(weight.cast<double>());
+         return steps::ChosenByPython{weights, as_steps(told.as<py::tuple>())};
+       }},
       {"Chosen",
        [](Told& told) -> steps::Step {
          const auto weights = as_weights(told.next());

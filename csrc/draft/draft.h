@@ -110,6 +110,9 @@ class Torch {
   virtual bool width_first() const = 0;
   // True if torch's default dtype is float32.
   virtual bool is_single() const = 0;
+  // Draws of Python's random: a number below `count` by its weight, all alike if there are none; and an order.
+  virtual int64_t chosen(int64_t count, const std::vector<double>& weights) const = 0;
+  virtual std::vector<int64_t> shuffled(int64_t count) const = 0;
 };
 
 // The samples of a colour for every four channels: bytes, or else float32 numbers.

@@ -265,15 +265,18 @@ class Drafter {
   void operator()(const steps::Shuffled& step) {
     std::vector<int64_t> order(step.steps.size());
     random_.randperm(order.data(), static_cast<int>(order.size()));
-    for (const int64_t which : order) {
-      one(step.steps[static_cast<size_t>(which)]);
-      if (draft_.declined()) return;
-    }
+    all(step.steps, order);
+  }
+  void operator()(const steps::ShuffledByPython& step) {
+    all(step.steps, torch_.shuffled(std::ssize(step.steps)));
   }
 
   void operator()(const steps::Chosen& step) {
     const int64_t which = random_.choice(step.weights.data(), static_cast<int64_t>(step.weights.size()));
     one(step.steps[static_cast<size_t>(which)]);
+  }
+  void operator()(const steps::ChosenByPython& step) {
+    one(step.steps[static_cast<size_t>(torch_.chosen(std::ssize(step.steps), step.weights))]);
   }
 
   void operator()(const steps::RandomOps& step) {
@@ -307,6 +310,13 @@ class Drafter {
 
  private:
   void decline() { draft_.decline(Reason::kNumber); }
+
+  void all(const Steps& steps, const std::vector<int64_t>& order) {
+    for (const int64_t which : order) {
+      one(steps[static_cast<size_t>(which)]);
+      if (draft_.declined()) return;
+    }
+  }
 
   void one(const steps::Step& step) {
     if (!draft_.settled()) return decline();
@@ -448,10 +458,23 @@ struct Draws {
   }
 };
 
+struct DrawsByPython {
+  bool operator()(const steps::ShuffledByPython&) const { return true; }
+  bool operator()(const steps::ChosenByPython&) const { return true; }
+  bool operator()(const auto& step) const {
+    if constexpr (requires { step.steps; }) return draws_by_python(step.steps);
+    return false;
+  }
+};
+
 }  // namespace
 
 bool draws(const Steps& steps) {
   return std::ranges::any_of(steps, [](const steps::Step& step) { return std::visit(Draws{}, step); });
+}
+
+bool draws_by_python(const Steps& steps) {
+  return std::ranges::any_of(steps, [](const steps::Step& step) { return std::visit(DrawsByPython{}, step); });
 }
 
 void draft(const Steps& steps, SampleDraft& draft, Random& random, UniformForm form, const Torch& torch) {

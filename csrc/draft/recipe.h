@@ -170,16 +170,19 @@ struct RandomPolicy {
   Resample by;
   Fill fill;
 };
-// The others in a row, in random order, and one of them by its weight.
+// The others in a row, in random order, and one of them by its weight; the latter two also as Python's random draws.
 struct Group;
 struct Shuffled;
 struct Chosen;
+struct ShuffledByPython;
+struct ChosenByPython;
 
 using Step =
     std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, ToDtype,
                  Normalize, Resize, CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, RandomResizedCrop, ScaleJitter,
                  RandomResize, RandomShortestSize, RandomRotation, RandomAffine, Perspective, ColorJitter, Grayscale,
-                 Recolour, Adjustment, GaussianBlur, Erasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen>;
+                 Recolour, Adjustment, GaussianBlur, Erasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen,
+                 ShuffledByPython, ChosenByPython>;
 
 struct Group {
   std::optional<double> p;  // done if a draw is below that,
@@ -193,13 +196,21 @@ struct Chosen {
   std::vector<float> weights;  // as Random::choice takes them
   std::vector<Step> steps;
 };
+struct ShuffledByPython {
+  std::vector<Step> steps;
+};
+struct ChosenByPython {
+  std::vector<double> weights;  // none if all are alike
+  std::vector<Step> steps;
+};
 
 }  // namespace steps
 
 using Steps = std::vector<steps::Step>;
 
-// True if any of the steps draws.
+// True if any of the steps draws, and if one does from Python's random.
 bool draws(const Steps& steps);
+bool draws_by_python(const Steps& steps);
 
 // Draws and drafts all steps. Where the draft declines one, discard the draws.
 void draft(const Steps& steps, SampleDraft& draft, Random& random, UniformForm form, const Torch& torch);

@@ -19,8 +19,7 @@ from fastaug._fallback import tensor as tensor_fallback
 from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
 from fastaug._program import checks, placed
-from fastaug._program.borrow import is_interleaved
-from fastaug._program.eager import compiling, is_plain_memory, keeps_its_samples, level, modes, recording
+from fastaug._program.eager import compiling, keeps_its_samples, level, modes, recording
 from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, ENCODED, OTHER, PIL_IMAGE, TENSOR
 from fastaug._program.ops import OP_BYTES
@@ -48,8 +47,6 @@ _tensor_function = torch.Tensor.__torch_function__.__func__  # type: ignore[attr
 _no_function = torch._C._disabled_torch_function_impl
 _Tensor = torch.Tensor
 _uint8 = torch.uint8
-_float32 = torch.float32
-_strided = torch.strided
 
 
 def _kind_of(cls: type) -> int:
@@ -156,9 +153,6 @@ class DraftBase(Drawn):
         **vars(warp),
     }
 
-    #: Whether the core reads float tensors.
-    _reads_floats: ClassVar[bool] = True
-
     #: Whether samples fade into a fill as in torchvision.transforms.v2.
     _v2: ClassVar[bool] = False
 
@@ -257,40 +251,14 @@ class DraftBase(Drawn):
         if self.call.traced:
             return
         device = placed.device_of(image)
-        if (
-            image.dtype is _uint8
-            and rank > 1
-            and 0 not in shape
-            # Batches, and more channels, on a device are left to torch.
-            and (image.is_cpu if device is None else rank < 4 and 0 < bands <= 4)
-            and image.layout is _strided
-            and (cls is _Tensor or (keeps_its_samples(cls) and _is_readable(cls)))
-            and height * width < TOO_MANY_PIXELS
-        ):
-            core.native = True
+        plain = image
+        if cls is not _Tensor:
+            if image.dtype is not _uint8 or not (keeps_its_samples(cls) and _is_readable(cls)):
+                return
+            plain = image.as_subclass(_Tensor)
+        if core.begin_with(plain) if device is None else core.begin_on_device(plain):
             self.device = device
-            if cls is not _Tensor:
-                core.subclass = True
-            if not image.is_contiguous():
-                core.contiguous = False
-                core.channel_last = is_interleaved(image)
-                core.wide_pixels = image.stride(-1) != bands
-        elif image.dtype is _float32 and rank == 3 and self._reads_floats and cls is _Tensor:
-            self._reset_floats(image)
-
-    def _reset_floats(self, image: torch.Tensor) -> None:
-        """Accept plain samples on the CPU, in one of the two orders that torch's functions keep, without a gap.
-
-        If a side is one sample long, its stride means nothing, so only the first order is certain.
-        """
-        channels, height, width = image.shape
-        strides = image.stride()
-        together = strides == (1, width * channels, channels) and min(channels, height, width) > 1
-        if not together and strides != (height * width, width, 1):
-            return
-        if 0 < channels <= 4 and 0 < height * width < TOO_MANY_PIXELS and is_plain_memory(image):
-            self.core.floats = True
-            self.core.channel_last = together
+            core.subclass = cls is not _Tensor
 
     @property
     def info(self) -> dict[Any, Any] | None:

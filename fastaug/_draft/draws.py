@@ -39,6 +39,19 @@ def python_random() -> Any:
     return random if _here.python is None else _here.python
 
 
+def chosen(count: int, weights: Sequence[float] | None) -> int:
+    """Draw a number below `count` by its weight, all alike without weights, from Python's ``random``."""
+    index: int = python_random().choices(range(count), weights=weights)[0]
+    return index
+
+
+def shuffled(count: int) -> list[int]:
+    """Draw an order from Python's ``random``."""
+    order = list(range(count))
+    python_random().shuffle(order)
+    return order
+
+
 def numpy_random() -> Any:
     """Return the object that transforms of this thread draw from instead of ``np.random``, or that module."""
     return np.random if _here.numpy is None else _here.numpy

@@ -64,7 +64,8 @@ def _finish(draft: Any, form: tuple[torch.dtype, bool] | None) -> Any:
         if done is not None or ending == _UNTOUCHED:
             return done
     call = draft.call
-    if call.run is _run and draft.device is None:
+    # Of a video some frames may be left out.
+    if call.run is _run and draft.device is None and getattr(draft, "chosen", None) is None:
         made = core.done(draft.image, draft._info, call.rewrites, _blank)
         if made is not NotImplemented:
             return made

@@ -5,7 +5,6 @@ Arguments are checked and normalized: interpolation modes are members of the enu
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,6 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.geometry import FILTERS
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._program import arguments, checks, matrices, v2_arguments
-from fastaug._program.borrow import is_interleaved
 from fastaug._program.kinds import TENSOR
 
 
@@ -25,20 +23,6 @@ class LeafGeometry(Draft):
     __slots__ = ()
 
     _v2 = True
-    _reads_floats = False
-
-    def reset(self, image: Any, read: bool = False) -> None:
-        Draft.reset(self, image, read)
-        core = self.core
-        if core.native and core.kind == TENSOR and core.height * core.width == 1:
-            # A single pixel is contiguous in any order, so torch decides by its strides.
-            core.channel_last = is_interleaved(image)
-        if core.channel_last:
-            row, pixel = image.stride()[-2:]
-            core.wide_pixels = pixel != core.bands
-            wide_rows = row != core.bands * core.width and core.height > 1
-            if math.prod(core.lead) == 1 and (wide_rows or (core.wide_pixels and core.width > 1)):
-                core.gaps = 0
 
     def _need_channels(self) -> None:
         """Raise torchvision's error for a plane without an axis of channels."""

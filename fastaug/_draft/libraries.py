@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch.nn import functional as nnf
 
-from fastaug._draft.draws import TorchDraws
+from fastaug._draft.draws import TorchDraws, chosen, python_random, shuffled
 from fastaug._draft.geometry import RESIZE_FLAGS
 from fastaug._fallback import rounding, warp
 from fastaug._program import arguments, convolution, matrices, resizing
@@ -44,6 +46,12 @@ def _follows(name: str) -> bool:
     return rounding.follows(name)
 
 
+def _python_draws() -> Callable[[], None]:
+    """Return a function that has Python's ``random`` draw the same again."""
+    random = python_random()
+    return partial(random.setstate, random.getstate())
+
+
 #: The functions, by the names that csrc/bind/libraries.cpp has for them.
 FUNCTIONS: dict[str, Any] = {
     "real": arguments.real,
@@ -63,4 +71,7 @@ FUNCTIONS: dict[str, Any] = {
     "product": _product,
     "matmul_precision": torch.get_float32_matmul_precision,
     "width_first": bool(RESIZE_FLAGS),
+    "python_draws": _python_draws,
+    "chosen": chosen,
+    "shuffled": shuffled,
 }

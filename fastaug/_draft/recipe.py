@@ -55,6 +55,13 @@ def sequence(value: Any, *lengths: int) -> Sequence[Any]:
     return value  # type: ignore[no-any-return]
 
 
+def weights(value: Any, count: int) -> tuple[float, ...]:
+    """Return weights that Python's ``random`` sums to the same numbers as floats."""
+    if any(type(weight) is int and abs(weight) >= 2**40 for weight in sequence(value, count)):
+        raise NoRecipe
+    return tuple(float(number(weight)) for weight in value)
+
+
 def fixed(value: Any, length: int) -> tuple[Any, ...]:
     """Return a tuple of that length unchanged."""
     if type(value) is not tuple:
@@ -198,7 +205,7 @@ def recipe_of(
         return None
     try:
         first, rest = family.split(transforms)
-        parts = _split(first, family)
+        parts = _split(first, family, call.rewrites == _C.EXACT)
         watched = watch.roots(transforms, family.replaced, *pipeline._own_hooks()), transforms
     except (NoRecipe, ValueError, OverflowError, KeyError, RuntimeError):
         return None  # torch raises a RuntimeError where its numbers are not known
@@ -235,26 +242,29 @@ def recipe_of(
 
 
 class _Part(NamedTuple):
-    """Transforms in a row: some that have steps of a recipe, or one of user code."""
+    """Transforms in a row: some that have steps of a recipe; or one that Python does, which may be user code."""
 
     transforms: tuple[Any, ...]
     steps: tuple[Packed, ...]
+    is_called: bool = False
 
 
-def _split(transforms: Sequence[Any], family: Family) -> list[_Part]:
-    """Return the parts of a pipeline of images, with user code between them. One of samples has one part."""
+def _split(transforms: Sequence[Any], family: Family, exact: bool) -> list[_Part]:
+    """Return the parts of a pipeline of images. One of samples has one part."""
     parts = [_Part((), ())]
     for transform in transforms:
-        if family is V1 and step_of(transform) is None:
-            parts += [_Part((transform,), ()), _Part((), ())]
+        is_called = family is V1 and step_of(transform) is None
+        # Before some, pending ops are done exactly in every mode.
+        if is_called or (family is V1 and exact and getattr(type(transform), "_apart", False)):
+            parts += [_Part((transform,), (), is_called), _Part((), ())]
         else:
-            own, steps = parts[-1]
+            own, steps, _ = parts[-1]
             parts[-1] = _Part((*own, transform), (*steps, family.pack(transform)))
     return [part for part in parts if part.transforms or part is parts[-1]]
 
 
 class Parts:
-    """The recipes of a pipeline in which user code is called: of what comes before, between and after that."""
+    """The recipes of a pipeline in which Python does some transforms: of what comes before, between and after these."""
 
     __slots__ = ("_parts", "_pipeline", "holds")
 
@@ -273,7 +283,7 @@ class Parts:
             result = NotImplemented if recipe is None else recipe.call(image, transforms)
             if result is not NotImplemented:
                 image = result
-            elif part is not last and not part.steps:
+            elif part.is_called:
                 image = part.transforms[0](image)
             else:
                 image = self._pipeline._through(image, part.transforms, part is last)

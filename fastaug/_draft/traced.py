@@ -31,6 +31,8 @@ class TracedCore:
         """Leave the image to Python."""
         return 0
 
+    begin_on_device = begin_with
+
     def choose_order(self) -> None:
         """Leave the samples in torch's order."""
 

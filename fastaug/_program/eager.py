@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch.autograd.forward_ad as _forward
 from torch import Tensor
 
 #: True while torch.compile reads this code. Dynamo knows the function by its name, which is another one in 2.2.
@@ -38,19 +37,6 @@ def keeps_its_samples(cls: type[Tensor]) -> bool:
 def addressable(tensor: Tensor) -> bool:
     """Return True if the samples of a CPU tensor lie at its data_ptr, unless torch is tracing."""
     return tensor.layout is torch.strided and keeps_its_samples(type(tensor)) and not tensor.is_neg()
-
-
-def is_plain_memory(tensor: Tensor) -> bool:
-    """Return True if a float tensor is only numbers in the CPU's memory, and is not differentiated."""
-    return (
-        tensor.is_cpu
-        and tensor.layout is torch.strided
-        and not tensor.requires_grad
-        and _forward._current_level < 0
-        and not tensor.is_neg()
-        # Zeros of forward differentiation have no memory; that of a foreign buffer may begin anywhere.
-        and 0 < tensor.data_ptr() & ~3 == tensor.data_ptr()
-    )
 
 
 def as_array(encoded: Tensor) -> Any:

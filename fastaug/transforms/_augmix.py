@@ -58,6 +58,7 @@ class AugMix(PolicyTransform):
     """
 
     _drawn = ("shares", "weights", "chains")
+    _apart = True
     _shown = ("severity", "mixture_width", "chain_depth", "alpha", "all_ops", "interpolation", "fill")
 
     def __init__(

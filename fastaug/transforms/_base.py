@@ -40,6 +40,9 @@ class Transform(Shown, nn.Module):
 
     _separator = ", "
 
+    #: Whether it does the pending ops first, and no op is drafted together with them.
+    _apart: ClassVar[bool] = False
+
     #: The class's own get_params. If a user has replaced it, the replacement is called.
     _own_params: Any = None
     get_params: Any

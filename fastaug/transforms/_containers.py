@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
-from fastaug._draft.draws import python_random
+from fastaug._draft.draws import chosen, python_random, shuffled
 from fastaug._draft.pipeline import checked_settings
 from fastaug._draft.replaced import called
 from fastaug._draft.through import draft_through
@@ -167,12 +167,13 @@ class RandomOrder(RandomTransforms):
         return called(self, img)
 
     def _sample(self, draft: Draft) -> list[int]:
-        order = list(range(len(self.transforms)))
-        python_random().shuffle(order)
-        return order
+        return shuffled(len(self.transforms))
 
     def _draft(self, draft: Draft, params: Sequence[int]) -> None:
         draft_through([self.transforms[index] for index in params], draft)
+
+    def _packed(self) -> recipe.Packed:
+        return "ShuffledByPython", recipe.several(self.transforms)
 
 
 class RandomChoice(RandomTransforms):
@@ -204,11 +205,14 @@ class RandomChoice(RandomTransforms):
         return python_random().choices(self.transforms, weights=self.p)[0](*args)
 
     def _sample(self, draft: Draft) -> int:
-        index: int = python_random().choices(range(len(self.transforms)), weights=self.p)[0]
-        return index
+        return chosen(len(self.transforms), self.p)
 
     def _draft(self, draft: Draft, params: int) -> None:
         draft_through((self.transforms[params],), draft)
+
+    def _packed(self) -> recipe.Packed:
+        weights = () if self.p is None else recipe.weights(self.p, len(self.transforms))
+        return "ChosenByPython", weights, recipe.several(self.transforms)
 
     def __repr__(self) -> str:
         return f"{super().__repr__()}(p={self.p})"

@@ -221,6 +221,8 @@ class LinearTransformation(Transform):
                  [4., 4.]]])
     """
 
+    _apart = True
+
     def __init__(self, transformation_matrix: Tensor, mean_vector: Tensor) -> None:
         super().__init__()
         check_matrix(transformation_matrix, mean_vector)

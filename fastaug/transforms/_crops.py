@@ -73,6 +73,7 @@ class FiveCrop(Transform):
     """
 
     _shown = ("size",)
+    _apart = True
 
     def __init__(self, size: int | Sequence[int]) -> None:
         super().__init__()
@@ -104,6 +105,7 @@ class TenCrop(Transform):
     """
 
     _shown = ("size", "vertical_flip")
+    _apart = True
 
     def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None:
         super().__init__()

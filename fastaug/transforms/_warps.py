@@ -339,6 +339,7 @@ class ElasticTransform(Transform):
     """
 
     _drawn = ("noise",)
+    _apart = True
     _shown = ("alpha", "sigma", "interpolation", "fill")
 
     def __init__(

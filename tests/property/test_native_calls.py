@@ -43,6 +43,9 @@ from support.scale import cases
 V1 = Steps(T, mode, 0, 0)
 several, crop, norm, erasing, STEPS = V1.several, V1.crop, V1.norm, V1.erasing, V1.by_name
 
+STEPS["RandomChoice"] = lambda r: T.RandomChoice(steps := several(r), r.choice([None, [1 + r.random() for _ in steps]]))
+STEPS["RandomOrder"] = lambda r: T.RandomOrder(tuple(several(r)))
+
 #: What pipelines end in, and what may come after it.
 ENDS: tuple[Callable[[Random], list[Any]], ...] = (
     lambda r: [T.ToTensor(), norm(r)],
@@ -297,22 +300,43 @@ def test_an_op_of_colours_is_a_step(kind: str) -> None:
         assert who == {"native"} or kind not in ("RGB", "array", "tensor"), who
 
 
-#: Transforms that no recipe knows.
-BY_PYTHON = {
-    "AugMix",
-    "ElasticTransform",
-    "FiveCrop",
-    "LinearTransformation",
-    "RandomChoice",
-    "RandomOrder",
-    "TenCrop",
+#: Transforms that Python does between the parts that have recipes: none of them has an op of the core.
+APART: dict[str, Callable[[Random], Any]] = {
+    # Mixes images of several chains by torch's sums.
+    "AugMix": lambda r: T.AugMix(r.randint(1, 10)),
+    # Draws a plane of noise, which torch's convolution smooths.
+    "ElasticTransform": lambda r: T.ElasticTransform(9.0, 2.0),
+    # Return tuples, for user code.
+    "FiveCrop": lambda r: T.FiveCrop(1),
+    "TenCrop": lambda r: T.TenCrop((1, 1), r.random() < 0.5),
+    # Multiplies matrices by torch.
+    "LinearTransformation": lambda r: T.LinearTransformation(torch.eye(12) / 2, torch.ones(12)),
 }
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", APART)
+def test_parts_around_transforms_of_python_are_the_same(name: str) -> None:
+    who: Counter[str] = Counter()
+    for case in range(cases(60)):
+        r = Random(f"{name} {case}")
+        if name == "LinearTransformation":
+            image = plain_image(r, r.choice(["RGB", "tensor"]))
+            floats = T.ToTensor() if isinstance(image, Image.Image) else T.ConvertImageDtype(torch.float32)
+            shaping = [T.Grayscale(3), T.Resize((2, 2)), floats]
+            steps = [*several(r), *shaping, APART[name](r), T.RandomHorizontalFlip()]
+        else:
+            after = [T.Lambda(tuple)] if name in ("FiveCrop", "TenCrop") else [*several(r), T.ToTensor()]
+            steps = [*several(r), APART[name](r), *after]
+            image = random_image(r)
+        who[compared(T.Compose(steps), image, case)] += 1
+    assert who["in parts"] > 10 or cases(60) < 60, who
 
 
 def test_every_transform_is_known_or_pythons_and_tested() -> None:
     classes = {name for name in T.__all__ if hasattr(getattr(T, name), "_draft")}
     packed = {name for name in classes if hasattr(getattr(T, name), "_packed")}
-    assert classes - packed == BY_PYTHON
+    assert classes - packed == {name for name in classes if getattr(T, name)._apart} == set(APART)
     others = {"ConvertImageDtype", "Decode", "Normalize", "PILToTensor", "RandomErasing", "ToPILImage", "ToTensor"}
     assert (packed - own_names(T, TV)) | {"Decode"} == set(STEPS) | others
 

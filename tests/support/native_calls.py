@@ -14,6 +14,7 @@ from PIL import Image
 from torch.utils._pytree import tree_leaves
 
 import fastaug.transforms as T
+from fastaug._draft.recipe import Parts
 from fastaug._draft.replaced import TransformDraft
 from fastaug._program.job import DTYPES, Job
 from fastaug._program.kinds import PIL_IMAGE, TENSOR
@@ -95,14 +96,14 @@ def by_python(pipeline: Any, image: Any) -> Any:
 
 
 def job_of(recipe: Any, image: Any, pipeline: Any) -> Any:
-    """The job that the core would run; NotImplemented where it leaves the call to Python."""
+    """The job that the core would run, None of several; NotImplemented where it leaves the call to Python."""
     parts = recipe.job(image, pipeline.transforms)
     pipeline._call.draws.release()
-    if parts is NotImplemented:
+    if parts is NotImplemented or parts is None:
         return parts
-    program, source, size, mode, number, interleaved = parts
+    program, source, size, mode, number, interleaved, flat = parts
     dtype = next(dtype for dtype, (other, _) in DTYPES.items() if other == number)
-    return Job(program, source, TENSOR if mode is None else PIL_IMAGE, size, mode, dtype, False, interleaved)
+    return Job(program, source, TENSOR if mode is None else PIL_IMAGE, size, mode, dtype, flat, interleaved)
 
 
 def natively(pipeline: Any, recipe: Any, image: Any) -> Any:
@@ -141,42 +142,56 @@ def owners(result: Any, sample: Any) -> list[Any]:
     return found
 
 
+def states_of(pipeline: Any) -> tuple[bytes, Any]:
+    """The states of the pipeline's generator and of Python's."""
+    return state_of(pipeline).numpy().tobytes(), random.getstate()
+
+
 def compared(pipeline: Any, image: Any, seed: int) -> str:
     """Who makes a call: "native" where the core does, after it was found to do what Python does."""
     recipe = pipeline._recipe()
     if recipe is None:
         return "no recipe"
     torch.manual_seed(seed)
-    before = state_of(pipeline)
-    ours = natively(pipeline, recipe, image)
-    after = state_of(pipeline)
-    if ours is NotImplemented:
-        assert torch.equal(after, before)
+    random.seed(seed)
+    state, words = state_of(pipeline), random.getstate()
+
+    def start() -> None:
+        set_state(pipeline, state)
+        random.setstate(words)
+
+    before = states_of(pipeline)
+    ours = NotImplemented if isinstance(recipe, Parts) else natively(pipeline, recipe, image)
+    after = states_of(pipeline)
+    if ours is NotImplemented and not isinstance(recipe, Parts):
+        assert after == before
         assert recipe.call(image, pipeline.transforms) is NotImplemented
-        assert torch.equal(state_of(pipeline), before)
+        assert states_of(pipeline) == before
         return "declined"
-    if not isinstance(image, (tuple, list, dict)):
-        set_state(pipeline, before)
+    if not isinstance(image, (tuple, list, dict)) and not isinstance(recipe, Parts):
+        start()
         found = by_python(pipeline, image)
         assert found == ours or isinstance(found, Exception)
-        assert torch.equal(state_of(pipeline), after)
-    set_state(pipeline, before)
+        assert states_of(pipeline) == after
+    start()
     try:
         expected = pipeline._run(image, pipeline._call)
     except Exception as error:
         # Of what Python does last. The text may end in the sample, with or without drafts.
-        set_state(pipeline, before)
+        start()
         with pytest.raises(type(error), match=re.escape(str(error)[:60])):
             recipe.call(image, pipeline.transforms)
-        assert torch.equal(state_of(pipeline), after)
+        assert isinstance(recipe, Parts) or states_of(pipeline) == after
         return "failed"
-    assert torch.equal(state_of(pipeline), after)
-    set_state(pipeline, before)
+    if isinstance(recipe, Parts):
+        after = states_of(pipeline)
+    assert states_of(pipeline) == after
+    start()
     result = recipe.call(image, pipeline.transforms)
     assert same(result, expected)
     assert owners(result, image) == owners(expected, image)
-    assert torch.equal(state_of(pipeline), after)
-    return "native"
+    assert states_of(pipeline) == after
+    return "in parts" if isinstance(recipe, Parts) else "native"
 
 
 #: Pillow's modes that the core reads, besides L and RGB.
@@ -224,9 +239,41 @@ def encoded(r: Random) -> bytes:
     return file.getvalue()
 
 
+def random_tensor(r: Random) -> torch.Tensor:
+    """A tensor of bytes or of floats, of any strides, with leading dimensions or without an axis of channels."""
+    leading = r.choice([(), (), (1,), (3,), (2, 1), (2, 3), (1, 2, 2)])
+    channels = r.choice([(), (1,), (3,), (3,), (3,), (3,), (2,), (4,), (5,), (9,)]) if not leading else (r.choice([1, 3, 3, 3, 2, 4, 6]),)
+    sides = side(r) + r.choice([0, 9]), side(r) + r.choice([0, 9])
+    shape = (*leading, *channels, *sides)
+    dtype = r.choice([*[torch.uint8] * 4, *[torch.float32] * 3, r.choice([torch.float16, torch.float64, torch.int16])])
+    order = list(range(len(shape)))
+    way = r.choice(["contiguous", "interleaved", "interleaved", "cut", "cut", "stepped", "mixed", "expanded"])
+    if way == "mixed":
+        r.shuffle(order)
+    elif len(shape) > 2 and (way == "interleaved" or r.random() < 0.3):
+        order = [*order[:-3], -2, -1, -3]
+    room = [shape[axis] for axis in order]
+    step = r.choice([1, 2]) if way == "stepped" else 1
+    more = [r.choice([0, 0, 2]) if way == "cut" else 0 for _ in room]
+    memory = [step * length + extra for length, extra in zip(room, more)]
+    numbers = np.random.default_rng(r.randrange(2**32)).integers(0, 256, memory, dtype=np.uint8)
+    values = torch.from_numpy(numbers)
+    tensor = values if not dtype.is_floating_point else values.to(dtype) / 255
+    for axis, (length, extra) in enumerate(zip(room, more)):
+        tensor = tensor.narrow(axis, r.choice([0, extra]), step * length)
+    tensor = tensor[(slice(None, None, step),) * len(room)]
+    back = [0] * len(order)
+    for place, axis in enumerate(order):
+        back[axis] = place
+    tensor = tensor.permute(back).to(dtype) if dtype is torch.int16 else tensor.permute(back)
+    if way == "expanded" and leading:
+        tensor = tensor[:1].expand(leading[0], *tensor.shape[1:])
+    return tensor
+
+
 def random_image(r: Random) -> Any:
     channels = r.choice([1, 3, 3, 3])
-    kind = r.choice([*["pil"] * 5, "mode", "array", "tensor", "tensor", "odd"])
+    kind = r.choice([*["pil"] * 5, "mode", "array", "tensor", "tensor", "strided", "strided", "odd"])
     if kind in ("array", "tensor") and r.random() < 0.2:
         channels = r.choice([2, 4])
     pixels = noise(r, side(r) + r.choice([0, 9]), side(r) + r.choice([0, 9]), channels)
@@ -235,6 +282,8 @@ def random_image(r: Random) -> Any:
     planes = torch.from_numpy(pixels).permute(2, 0, 1)
     if kind == "tensor":
         return planes.contiguous() if r.random() < 0.8 else planes
+    if kind == "strided":
+        return random_tensor(r)
     image = Image.fromarray(pixels[:, :, 0] if channels == 1 else pixels)
     if kind == "pil":
         return told(r, image) if r.random() < 0.1 else image
