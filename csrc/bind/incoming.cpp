@@ -260,18 +260,12 @@ std::optional<Outline> outline_of_pil(py::handle mode, py::handle size) {
   return outline;
 }
 
-std::optional<Incoming> as_incoming(py::handle image, bool v2, py::handle tag) {
+std::optional<Incoming> as_incoming(py::handle image, bool v2) {
   const Known& known = Known::known();
   auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(image.ptr()));
   if (type == known.image.ptr()) return as_pil(image, known);
   if (type == known.tensor.ptr()) return as_tensor(py::reinterpret_borrow<py::object>(image), known, v2);
   if (type == known.array.ptr() || type == known.mapped.ptr()) return as_array(image);
-  if (type == tag.ptr()) {
-    // A tagged one takes long to answer.
-    auto incoming = as_tensor(as_class(py::reinterpret_borrow<py::object>(image), known.tensor), known, v2);
-    if (incoming) incoming->outline.tagged = true;
-    return incoming;
-  }
   return std::nullopt;
 }
 

@@ -34,10 +34,10 @@ struct Incoming {
 // uint8 and at most 4 channels; or a tensor of exactly torch's on the CPU. That is of uint8, with any strides, channels
 // and leading dimensions; or, but for v2, of float32 in one of the two orders that torch's functions keep, without
 // gaps, leading dimensions or a gradient. Nothing of any other, nor of a PIL image that does not lie in one block of
-// memory. `tag` is the class of tensors that are tagged, if there are such.
-std::optional<Incoming> as_incoming(pybind11::handle image, bool v2, pybind11::handle tag = {});
+// memory.
+std::optional<Incoming> as_incoming(pybind11::handle image, bool v2);
 
-// The same before samples are read, but for arrays and tagged tensors: without its source.
+// The same before samples are read, but for arrays: without its source.
 std::optional<Incoming> before_samples(pybind11::handle image, bool v2);
 
 // That of a tensor of uint8 that a device has. torch does those with leading dimensions or many channels there.

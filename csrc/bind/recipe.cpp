@@ -41,7 +41,7 @@ Recipe::Recipe(const py::tuple& described, const py::tuple& watched, py::object 
       v2_(settings["v2"].cast<bool>()),
       handed_(settings["handed"].cast<bool>()) {
   const py::tuple leaves = settings["leaves"];
-  leaves_ = {leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], leaves[5], leaves[6], leaves[7], leaves[8]};
+  leaves_ = {leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], leaves[5], leaves[6], leaves[7], leaves[8], leaves[9]};
   const py::object dtype = settings["dtype"];
   if (!dtype.is_none()) format_.dtype = static_cast<DType>(dtype.cast<int>());
   format_.channels_last = settings["channels_last"].cast<bool>();
@@ -68,6 +68,10 @@ py::object Recipe::call(py::handle image, py::handle transforms) {
   if (!drafted) return declined();
   const Output output = output_of(*drafted);
   execute(*drafted, output.result.target);
+  for (Also& other : drafted->others) {
+    other.output = output_of(other.draft, other.image);
+    run(other.draft, other.image.source.view, other.image.leading, other.output.result.target, rewrites_);
+  }
   const py::object result = delivered(*drafted, output);
   return rest_.is_none() ? result : rest_(result);
 }
@@ -79,7 +83,9 @@ py::object Recipe::job(py::handle image, py::handle transforms) {
   const Draft& draft = drafted->draft;
   const Program program = draft.program();
   const Incoming& incoming = drafted->image;
-  if (!incoming.leading.empty() || incoming.outline.shape.channels > kMaxChannels) return py::none();
+  if (!incoming.leading.empty() || incoming.outline.shape.channels > kMaxChannels || !drafted->others.empty()) {
+    return py::none();
+  }
   return py::make_tuple(py::bytes(reinterpret_cast<const char*>(program.data()), program.size_bytes()),
                         py::cast(incoming.encoded ? handles_.pixels(incoming) : incoming.source),
                         py::make_tuple(draft.height(), draft.width(), draft.channels()),
@@ -106,13 +112,26 @@ bool Recipe::is_own() {
   return run.is(run_);
 }
 
+std::optional<Incoming> Recipe::incoming_of(py::handle image) const {
+  const py::handle type = py::type::handle_of(image);
+  const bool video = type.is(leaves_.video);
+  if (!video && !type.is(leaves_.image)) return as_incoming(image, v2_);
+  // A tagged one takes long to answer.
+  auto incoming = as_incoming(as_class(py::reinterpret_borrow<py::object>(image), leaves_.tensor), v2_);
+  if (incoming) {
+    incoming->outline.tagged = true;
+    incoming->outline.video = video;
+  }
+  return incoming;
+}
+
 template <class IsOwn>
 void Recipe::borrow(py::handle image, std::optional<Drafted>& drafted, const IsOwn& is_own) const {
   // The cheapest check comes first: an image may be declined at each call, and a guard only once.
-  auto incoming = as_incoming(image, v2_, leaves_.image);
+  auto incoming = incoming_of(image);
   std::optional<Sample> sample;
   if (!incoming && v2_ && !handles_.takes(image) && (sample = Sample::of(image, leaves_))) {
-    incoming = as_incoming(sample->image(), v2_, leaves_.image);
+    incoming = incoming_of(sample->image(0));
   }
   if ((!incoming && !handles_.takes(image)) || !is_own()) return;
   if (!incoming) incoming = handles_.incoming(image);
@@ -121,7 +140,7 @@ void Recipe::borrow(py::handle image, std::optional<Drafted>& drafted, const IsO
 
 void Recipe::borrow(py::handle image, std::optional<Drafted>& drafted) const {
   borrow(image, drafted, [] { return true; });
-  if (drafted && !drafted->image.is_one()) drafted.reset();
+  if (drafted && !drafted->is_one()) drafted.reset();
 }
 
 void Recipe::begin(Incoming incoming, std::optional<Sample> sample, std::optional<Drafted>& drafted) const {
@@ -131,7 +150,25 @@ void Recipe::begin(Incoming incoming, std::optional<Sample> sample, std::optiona
   incoming.outline.v2 = v2_;
   drafted.emplace(std::move(incoming), std::move(sample));
   if (drafted->image.encoded) handles_.begin(drafted->draft, drafted->image);
-  if (drafted->sample && !drafted->sample->joins(drafted->draft, leaves_)) drafted.reset();
+  if (!drafted->sample) return;
+  if (!drafted->sample->joins(drafted->draft, leaves_) || !begin_others(*drafted)) drafted.reset();
+}
+
+bool Recipe::begin_others(Drafted& drafted) const {
+  const Outline& first = drafted.image.outline;
+  for (size_t k = 1; k < drafted.sample->images(); ++k) {
+    auto incoming = incoming_of(drafted.sample->image(k));
+    // So that all sizes, and with them all draws, stay the same.
+    if (!incoming || incoming->outline.container != first.container || incoming->outline.shape != first.shape ||
+        incoming->outline.flat) {
+      return false;
+    }
+    incoming->outline.pillow = pillow_;
+    incoming->outline.v2 = true;
+    SampleDraft& draft = drafted.others.emplace_back(std::move(*incoming)).draft;
+    draft.many = draft.later = true;
+  }
+  return true;
 }
 
 void Recipe::begin(py::handle image, py::handle transforms, std::optional<Drafted>& drafted) {
@@ -175,19 +212,34 @@ bool Recipe::draw(Drafted& drafted) const {
 }
 
 void Recipe::draw(Drafted& drafted, Random& random, UniformForm form) const {
+  std::optional<GeneratorState> start;
+  if (!drafted.others.empty() && random.state() != nullptr) start = *random.state();
+  const uint64_t before = random.drawn();
   fastaug::draft(steps_, drafted.draft, random, form, libraries());
   if (!handed_) drafted.draft.choose_order();
+  for (Also& other : drafted.others) {
+    // The same words give the same draws.
+    std::optional<GeneratorState> state = start;
+    Random again(state ? &*state : nullptr);
+    fastaug::draft(steps_, other.draft, again, form, libraries());
+    if (again.drawn() != random.drawn() - before) other.draft.decline(Reason::kNumber);
+    if (!handed_) other.draft.choose_order();
+  }
 }
 
 bool Recipe::takes(const Drafted& drafted) const {
-  const SampleDraft& draft = drafted.draft;
+  if (!takes(drafted.draft, drafted.image) || (format_.given && !drafted.is_one())) return false;
+  return std::ranges::all_of(drafted.others, [this](const Also& one) { return takes(one.draft, one.image); });
+}
+
+bool Recipe::takes(const SampleDraft& draft, const Incoming& image) const {
   if (draft.declined() || draft.ending() != Ending::kJob || draft.container == Container::kArray) return false;
   // Of what is not decoded here, the result may be Pillow's image itself.
-  if (draft.is_pil() && drafted.image.encoded && draft.pixel_ops() == 0) return false;
+  if (draft.is_pil() && image.encoded && draft.pixel_ops() == 0) return false;
   if (!format_.given) return true;
   // What has a format is the image that transforms after the last one would find.
   if (!draft.settled()) return false;
-  if (!drafted.image.is_one() || (draft.floats && draft.channel_last && !format_.channels_last)) return false;
+  if (draft.floats && draft.channel_last && !format_.channels_last) return false;
   // Of v2, torch puts the channels of a pixel side by side, and says which strides axes of one sample have.
   const Shape& shape = draft.shape;
   if (v2_ && format_.channels_last && std::min({shape.channels, shape.height, shape.width}) == 1) return false;
@@ -219,9 +271,8 @@ void Recipe::execute(const Drafted& drafted, const Source& source, const Target&
   }
 }
 
-Output Recipe::output_of(const Drafted& drafted) const {
-  const Draft& draft = drafted.draft;
-  if (!draft.is_pil()) return {new_tensor(draft, dtype_of(draft), interleaved(draft), drafted.image.leading)};
+Output Recipe::output_of(const Draft& draft, const Incoming& incoming) const {
+  if (!draft.is_pil()) return {new_tensor(draft, dtype_of(draft), interleaved(draft), incoming.leading)};
   if (const auto image = new_pil(draft, blank_)) return {*image};
   // Pillow splits large images into blocks.
   const py::tuple size = py::make_tuple(draft.height(), draft.width(), draft.channels());
@@ -229,19 +280,26 @@ Output Recipe::output_of(const Drafted& drafted) const {
   return {{memory[0], memory[1].cast<const Sink&>().target}, memory[1]};
 }
 
-py::object Recipe::delivered(const Drafted& drafted, const Output& output) const {
-  const Draft& draft = drafted.draft;
+py::object Recipe::image_of(const Draft& draft, const Incoming& incoming, const Output& output) const {
   py::object image = output.result.object;
   if (draft.is_pil()) {
     if (output.blocks) {
       const py::tuple size = py::make_tuple(draft.height(), draft.width(), draft.channels());
       image = delivered_(image, py::str(name_of(draft.mode)), size);
     }
-    if (drafted.image.info) keep_info(draft, drafted.image.info, image);
+    if (incoming.info) keep_info(draft, incoming.info, image);
   } else if (draft.tagged) {
-    image = as_class(image, leaves_.image);
+    image = as_class(image, draft.source.video ? leaves_.video : leaves_.image);
   }
-  return drafted.sample ? drafted.sample->with(image, drafted.draft, rewrites_) : image;
+  return image;
+}
+
+py::object Recipe::delivered(const Drafted& drafted, const Output& output) const {
+  const py::object image = image_of(drafted.draft, drafted.image, output);
+  if (!drafted.sample) return image;
+  std::vector<py::object> images{image};
+  for (const Also& other : drafted.others) images.push_back(image_of(other.draft, other.image, other.output));
+  return drafted.sample->with(images, drafted.draft, rewrites_);
 }
 
 Job job_of(const Drafted& drafted, const Source& source, const Target& target) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <utility>
 
@@ -18,6 +19,21 @@
 
 namespace fastaug::bind {
 
+// A result that is still to be made.
+struct Output {
+  Result result{};
+  pybind11::object blocks{};  // of the target's memory, which is no image yet where Pillow splits it
+};
+
+// An image of a sample after the first one, and its draft.
+struct Also {
+  explicit Also(Incoming incoming) : image(std::move(incoming)), draft(image.outline) {}
+
+  Incoming image;
+  SampleDraft draft;
+  Output output{};
+};
+
 // A draft of an image that is to be drawn for, and the sample that it is from, if that is more than the image.
 struct Drafted {
   Drafted(Incoming incoming, std::optional<Sample> from)
@@ -25,15 +41,13 @@ struct Drafted {
   Drafted(const Drafted&) = delete;
   Drafted& operator=(const Drafted&) = delete;
 
+  // True of what one job does, but for masks.
+  bool is_one() const { return image.is_one() && others.empty(); }
+
   Incoming image;
   std::optional<Sample> sample;
   SampleDraft draft;
-};
-
-// A result that is still to be made.
-struct Output {
-  Result result{};
-  pybind11::object blocks{};  // of the target's memory, which is no image yet where Pillow splits it
+  std::deque<Also> others{};  // in which the same is done to each as to the first
 };
 
 // The job of a draft.
@@ -68,7 +82,7 @@ class Recipe {
   bool takes(const Drafted& drafted) const;
   DType dtype_of(const Draft& draft) const;
   bool interleaved(const Draft& draft) const;
-  Output output_of(const Drafted& drafted) const;
+  Output output_of(const Drafted& drafted) const { return output_of(drafted.draft, drafted.image); }
   void execute(const Drafted& drafted, const Target& target) const;
   void execute(const Drafted& drafted, const Source& source, const Target& target) const;
   pybind11::object delivered(const Drafted& drafted, const Output& output) const;
@@ -89,6 +103,12 @@ class Recipe {
   static constexpr int kLongestPause = 255;
 
   bool is_own();
+  std::optional<Incoming> incoming_of(pybind11::handle image) const;
+  // Begins the drafts of the images of a sample after the first one. False where one is Python's.
+  bool begin_others(Drafted& drafted) const;
+  Output output_of(const Draft& draft, const Incoming& image) const;
+  bool takes(const SampleDraft& draft, const Incoming& image) const;
+  pybind11::object image_of(const Draft& draft, const Incoming& image, const Output& output) const;
   // The ops for an image, with the generator where a call has it; or nothing, and the generator as it was.
   void begin(pybind11::handle image, pybind11::handle transforms, std::optional<Drafted>& drafted);
   template <class IsOwn>

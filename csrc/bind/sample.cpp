@@ -80,11 +80,10 @@ py::object made(const MaskDraft& mask, const py::object& plain, uint32_t rewrite
 
 std::optional<Sample> Sample::of(py::handle structure, const LeafTypes& types) {
   Sample sample;
-  if (!is_node(structure.ptr()) || !sample.copy(structure.ptr(), sample.tree_, types, kDeepest) || sample.images_ > 1 ||
-      sample.images_ + sample.tensors_ == 0) {
-    return std::nullopt;
-  }
-  return sample;
+  if (!is_node(structure.ptr()) || !sample.copy(structure.ptr(), sample.tree_, types, kDeepest)) return std::nullopt;
+  // The first plain tensor is the image, where there is no other.
+  if (sample.images_.empty() && sample.tensor_) sample.images_.push_back(std::move(*sample.tensor_));
+  return sample.images_.empty() ? std::nullopt : std::optional(std::move(sample));
 }
 
 bool Sample::copy(PyObject* node, py::object& copied, const LeafTypes& types, int depth) {
@@ -115,13 +114,11 @@ bool Sample::visit(Slot slot, const LeafTypes& types, int depth) {
   }
   const py::handle type = py::type::handle_of(leaf);
   if (types.nodes.contains(type) || PyTuple_Check(leaf)) return false;
-  if (type.is(types.pil) || type.is(types.image)) {
-    ++images_;
-    later_ = tensors_ > 0;
-    image_ = std::move(slot);
+  if (type.is(types.pil) || type.is(types.image) || type.is(types.video)) {
+    later_ = later_ || tensor_ || !images_.empty();
+    images_.push_back(std::move(slot));
   } else if (type.is(types.tensor)) {
-    // The first one is the image, where there is no other.
-    if (++tensors_ == 1 && images_ == 0) image_ = std::move(slot);
+    if (!tensor_) tensor_ = std::move(slot);
   } else if (type.is(types.boxes) || type.is(types.points) || type.is(types.mask)) {
     following_.push_back({std::move(slot)});
   } else {
@@ -134,6 +131,7 @@ bool Sample::visit(Slot slot, const LeafTypes& types, int depth) {
 
 bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
   draft.later = later_;
+  draft.many = images_.size() > 1;
   if (!following_.empty() && is_transforming()) return false;
   for (Follows& one : following_) {
     const py::object& leaf = one.slot.leaf;
@@ -182,8 +180,8 @@ void Sample::Slot::put(const py::object& result) const {
   Py_DECREF(std::exchange(item, Py_NewRef(result.ptr())));
 }
 
-py::object Sample::with(const py::object& image, const SampleDraft& draft, uint32_t rewrites) const {
-  image_.put(image);
+py::object Sample::with(const std::vector<py::object>& images, const SampleDraft& draft, uint32_t rewrites) const {
+  for (size_t k = 0; k < images.size(); ++k) images_[k].put(images[k]);
   for (size_t k = 0; k < following_.size(); ++k) {
     const Following& follower = draft.following()[k];
     const auto& [slot, plain, attributes] = following_[k];

@@ -11,26 +11,28 @@
 
 namespace fastaug::bind {
 
-// The classes of leaves, as fastaug.transforms.v2._recipe has them: those of images, tensors, places and masks exactly;
+// The classes of leaves, as fastaug.transforms.v2._recipe has them: those of images, videos, tensors, places and masks
+// exactly;
 // members of boxes' format; a dictionary of classes that have leaves; bases of what is Python's to do.
 struct LeafTypes {
-  pybind11::object pil, image, tensor, boxes, points, mask;
+  pybind11::object pil, image, video, tensor, boxes, points, mask;
   pybind11::tuple formats;
   pybind11::dict nodes;
   pybind11::tuple others;
 };
 
-// A copy of a sample's tree, whose image and what follows it are to be replaced by results.
+// A copy of a sample's tree, whose images and what follows the first one are to be replaced by results.
 class Sample {
  public:
-  // Nothing of a sample with other leaves that may change, or without one image.
+  // Nothing of a sample with other leaves that may change, or without an image.
   static std::optional<Sample> of(pybind11::handle structure, const LeafTypes& types);
 
-  pybind11::handle image() const { return image_.leaf; }
+  size_t images() const { return images_.size(); }
+  pybind11::handle image(size_t k) const { return images_[k].leaf; }
   // Has the draft of the image followed. False where what follows is Python's.
   bool joins(SampleDraft& draft, const LeafTypes& types);
-  // The tree with these results, for which it runs the programs of masks.
-  pybind11::object with(const pybind11::object& image, const SampleDraft& draft, uint32_t rewrites) const;
+  // The tree with these results, one for each image, for which it runs the programs of masks.
+  pybind11::object with(const std::vector<pybind11::object>& images, const SampleDraft& draft, uint32_t rewrites) const;
 
  private:
   // The place of a leaf in a tuple or list, or that of a key of a dictionary.
@@ -51,10 +53,10 @@ class Sample {
   bool visit(Slot slot, const LeafTypes& types, int depth);
 
   pybind11::object tree_;
-  Slot image_;
+  std::vector<Slot> images_;
+  std::optional<Slot> tensor_;  // the first plain one
   std::vector<Follows> following_;
-  int images_ = 0, tensors_ = 0;
-  bool later_ = false;  // a plain tensor comes before the image
+  bool later_ = false;  // a plain tensor, or another image, comes before an image
 };
 
 }  // namespace fastaug::bind

@@ -186,8 +186,8 @@ const std::unordered_map<std::string, Read>& readers() {
       {"ToDtype",
        [](Told& told) -> steps::Step {
          const bool to_floats = told.as<bool>(), of_places = told.as<bool>();
-         const bool plain = told.as<bool>(), tagged = told.as<bool>();
-         return steps::ToDtype{{to_floats, of_places}, plain, tagged, told.as<std::string>()};
+         const bool plain = told.as<bool>(), tagged = told.as<bool>(), video = told.as<bool>();
+         return steps::ToDtype{{to_floats, of_places}, plain, tagged, video, told.as<std::string>()};
        }},
       {"Normalize",
        [](Told& told) -> steps::Step {

@@ -70,7 +70,8 @@ struct Outline {
   bool pillow = false;  // uint8 tensors are computed by Pillow's rules
   bool v2 = false;      // tensors are computed as torchvision.transforms.v2 does
   bool traced = false;  // torch has to see all that is done to tensors
-  bool tagged = false;  // a tensor is of tv_tensors' class of images
+  bool tagged = false;  // a tensor is of tv_tensors' class of images or of videos
+  bool video = false;   // the latter
 };
 
 // A number of Python's.
@@ -131,7 +132,7 @@ struct Fill {
   bool is_integer = false;  // one int of Python's
   bool is_plain = true;     // ints and floats of Python's, not NumPy's
   bool is_readable = true;  // numbers
-  // Those of PIL images, plain tensors, tagged ones and masks, where they differ.
+  // Those of PIL images, plain tensors, tagged images, videos and masks, where they differ.
   std::vector<Fill> kinds{};
 
   // As Pillow reads it: truncated, and clipped to a byte. Nothing where Pillow reads it in other ways, or refuses it.
@@ -463,7 +464,7 @@ class Draft : public DraftState {
   Reason drafted(const moves::Affine& how);
   Reason drafted(const moves::Perspective& how);
   const Fill& own(const Fill& fill) const {
-    return fill.kinds.empty() ? fill : fill.kinds[is_pil() ? 0 : tagged ? 2 : 1];
+    return fill.kinds.empty() ? fill : fill.kinds[is_pil() ? 0 : !tagged ? 1 : source.video ? 3 : 2];
   }
   Reason crop_tensor(int64_t top, int64_t left, int64_t height, int64_t width);
   Reason crop_any(int64_t top, int64_t left, int64_t height, int64_t width);

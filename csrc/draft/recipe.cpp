@@ -46,9 +46,15 @@ class Drafter {
   }
   void operator()(const steps::ToTensor&) { draft_.to_float(torch_); }
   void operator()(const steps::PilToTensor&) { draft_.to_uint8_tensor(); }
-  void operator()(const steps::ToImage&) { draft_.to_image(); }
+  void operator()(const steps::ToImage&) {
+    if (draft_.source.video && !draft_.tagged) return decline();
+    draft_.to_image();
+  }
   void operator()(const steps::ToPureTensor&) { draft_.to_pure_tensor(); }
-  void operator()(const steps::ToPilImage&) { draft_.to_pil(std::nullopt); }
+  void operator()(const steps::ToPilImage&) {
+    if (draft_.source.video) return decline();
+    draft_.to_pil(std::nullopt);
+  }
   void operator()(const steps::ConvertImageDtype& step) {
     if (step.of_places && draft_.is_followed()) return decline();
     if (draft_.source.v2) {
@@ -58,7 +64,7 @@ class Drafter {
     }
   }
   void operator()(const steps::ToDtype& step) {
-    if (!(draft_.tagged ? step.tagged : step.plain)) return decline();
+    if (!(draft_.is_video() ? step.video : draft_.tagged ? step.tagged : step.plain)) return decline();
     if (!step.masks.empty()) draft_.cast_masks(step.masks);
     if (!draft_.declined()) (*this)(static_cast<const steps::ConvertImageDtype&>(step));
   }
@@ -228,7 +234,10 @@ class Drafter {
     }
   }
 
-  void operator()(const steps::Grayscale& step) { draft_.grayscale(step.channels.value_or(draft_.channels())); }
+  // v2 leaves videos as they are.
+  void operator()(const steps::Grayscale& step) {
+    if (!draft_.is_video()) draft_.grayscale(step.channels.value_or(draft_.channels()));
+  }
   void operator()(const steps::Recolour& step) { draft_.recolour(step.op); }
   void operator()(const steps::Adjustment& step) { adjust(step.effect, {step.number, step.is_float}); }
 
@@ -280,7 +289,7 @@ class Drafter {
   }
 
   void operator()(const steps::RandomOps& step) {
-    if (draft_.is_followed()) return decline();  // an error
+    if (draft_.is_followed() || draft_.many) return decline();  // an error
     for (int64_t k = 0; k < step.count && !draft_.declined(); ++k) {
       const steps::PolicyOp& op = one_of(step.ops);
       const double magnitude = op.magnitudes.size() > 1 ? one_of(op.magnitudes) : strength(op);
@@ -290,7 +299,7 @@ class Drafter {
   }
 
   void operator()(const steps::RandomPolicy& step) {
-    if (draft_.is_followed()) return decline();  // an error
+    if (draft_.is_followed() || draft_.many) return decline();  // an error
     const auto& policy = one_of(step.policies);
     const bool v2 = draft_.source.v2;
     // v1 draws for both before the first is done.

@@ -38,7 +38,7 @@ struct ConvertImageDtype {
 };
 // With dtypes by types. torchvision warns, or raises an error, of images that it has none for.
 struct ToDtype : ConvertImageDtype {
-  bool plain, tagged;  // it has one for images that are this
+  bool plain, tagged, video;  // it has one for images that are this
   std::string masks;   // torch's name of theirs; empty where they stay
 };
 // For images of one channel, of two and so on; none where torch is to say what the arguments mean.

@@ -42,7 +42,8 @@ class SampleDraft : public Draft, private Follower {
  public:
   using Draft::Draft;
 
-  bool later = false;  // a plain tensor comes before the image
+  bool many = false;   // it is one of several images
+  bool later = false;  // a plain tensor, or another image, comes before the image
   bool pure = false;   // what follows has become plain tensors
 
   // For one of the image's size.
@@ -52,6 +53,8 @@ class SampleDraft : public Draft, private Follower {
   }
   const std::vector<Following>& following() const { return following_; }
   bool is_followed() const { return !following_.empty(); }
+
+  bool is_video() const { return tagged && source.video; }
 
   // False where the next transform would take another tensor for the image.
   bool settled() const { return !(pure && is_followed()) && !(later && is_tensor() && !tagged); }

@@ -51,6 +51,8 @@ class Random {
   Random() = default;
   explicit Random(GeneratorState* state) : state_(state) {}
 
+  // What it draws from; null without one.
+  const GeneratorState* state() const { return state_; }
   // How many words were drawn.
   uint64_t drawn() const { return drawn_; }
   void skip(uint64_t words);

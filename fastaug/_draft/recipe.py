@@ -182,7 +182,7 @@ class Family(NamedTuple):
     #: The functions of user code that transforms call instead of this package's.
     replaced: dict[str, Any]
     #: Returns the classes by which the core knows leaves of samples: csrc/bind/sample.h.
-    leaves: Callable[[], tuple[Any, ...]] = lambda: (*[None] * 6, (), {}, ())
+    leaves: Callable[[], tuple[Any, ...]] = lambda: (*[None] * 7, (), {}, ())
     #: Returns the transforms that the core does, and a function that does the others to its result, or None.
     split: Callable[[Any], tuple[Any, Callable[[Any], Any] | None]] = lambda transforms: (transforms, None)
 

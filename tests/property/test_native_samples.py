@@ -30,6 +30,7 @@ from support.native_calls import (
     encoded,
     fill,
     mode,
+    noise,
     p,
     padding_mode,
     plain_image,
@@ -41,7 +42,7 @@ from support.own_names import own_names
 from support.scale import cases
 
 # So that it is known from here on whose classes they are.
-IMAGE = tv_tensors.Image
+IMAGE, VIDEO = tv_tensors.Image, tv_tensors.Video
 
 
 def named(r: Random) -> Any:
@@ -65,7 +66,7 @@ STEPS["RandomResize"] = lambda r: v2.RandomResize(r.randint(1, 20), r.randint(21
 
 def outside(r: Random) -> Any:
     """A fill for all leaves, or a dictionary of fills by their types."""
-    types = [Image.Image, torch.Tensor, IMAGE, tv_tensors.Mask, "others"]
+    types = [Image.Image, torch.Tensor, IMAGE, VIDEO, tv_tensors.Mask, "others"]
     return fill(r) if r.random() < 0.5 else {kind: fill(r) for kind in r.sample(types, r.randint(1, 4))}
 
 
@@ -87,6 +88,7 @@ def by_types(r: Random) -> Any:
     """Floats, and other dtypes of masks."""
     types: dict[Any, Any] = {tv_tensors.Mask: r.choice([None, torch.int64, torch.uint8, torch.bool])}
     images = {IMAGE: torch.float32, "others": None}
+    types |= {} if r.random() < 0.5 else {VIDEO: r.choice([None, torch.float32])}
     types |= r.choice([images, images, {torch.Tensor: torch.float32, "others": None}, {"others": torch.float32}, {}])
     return v2.ToDtype(types, scale=True)
 
@@ -133,7 +135,9 @@ ENDS: tuple[Callable[[Random], list[Any]], ...] = (
 
 def tagged(r: Random, image: Any) -> Any:
     """An image of random_image, mostly as it is, some tensors as tv_tensors."""
-    return IMAGE(image) if isinstance(image, torch.Tensor) and r.random() < 0.4 else image
+    if not isinstance(image, torch.Tensor) or r.random() < 0.5:
+        return image
+    return VIDEO(image) if image.ndim > 3 and r.random() < 0.6 else IMAGE(image)
 
 
 def places(r: Random, canvas: tuple[int, int]) -> Any:
@@ -234,6 +238,32 @@ def test_results_words_and_aliases_of_samples_are_the_same(part: int) -> None:
         pipeline = random_pipeline(r)
         who[compared(pipeline, random_sample(r, tagged(r, random_image(r))), case)] += 1
     assert who["native"] > 50, who
+
+
+def images_of_one_size(r: Random) -> list[Any]:
+    """Images and videos, mostly of one size and container, which the core does."""
+    pixels = [noise(r, 9, 12, 3) for _ in range(r.randint(2, 4))]
+    if r.random() < 0.3:
+        images: list[Any] = [Image.fromarray(one) for one in pixels]
+    else:
+        planes = [torch.from_numpy(one).permute(2, 0, 1) for one in pixels]
+        ways = [IMAGE, IMAGE, lambda one: IMAGE(one.contiguous()), lambda one: VIDEO(torch.stack([one, 255 - one]))]
+        images = [r.choice(ways)(one) for one in planes]
+    if r.random() < 0.1:
+        images.append(r.choice([random_image(r), images[0]]))
+    return images
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", range(cases(8)))
+def test_samples_of_several_images_are_the_same(part: int) -> None:
+    who: Counter[str] = Counter()
+    for case in range(300):
+        r = Random(f"several {part} {case}")
+        leaves = [*images_of_one_size(r), *(other_leaf(r, (9, 12)) for _ in range(r.randint(0, 2)))]
+        r.shuffle(leaves)
+        who[compared(random_pipeline(r), arranged(r, leaves), case)] += 1
+    assert who["native"] > 30, who
 
 
 @pytest.mark.filterwarnings("ignore")

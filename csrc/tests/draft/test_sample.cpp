@@ -78,7 +78,7 @@ TEST_CASE("masks take the nearest pixels, and the fill of their kind") {
   CHECK(image.following()[0].touched);
   CHECK_FALSE(image.following()[0].moved);
   Fill fill;
-  for (const double value : {1, 2, 3, 255}) fill.kinds.push_back({{value}, false, true});
+  for (const double value : {1, 2, 3, 4, 255}) fill.kinds.push_back({{value}, false, true});
   image.resize(10, 20, {2}, kTorch);
   image.pad({1, 1, 1, 1}, fill, std::nullopt);
   image.cast_masks("int64");

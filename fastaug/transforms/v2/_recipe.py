@@ -61,21 +61,23 @@ def filling(transform: Any) -> Any:
     fill = transform._fill
     if fill.keys() == {"others"}:
         return recipe.filling(fill["others"])
-    kinds = PIL.Image.Image, torch.Tensor, *_named("Image", "Mask")
+    kinds = PIL.Image.Image, torch.Tensor, *_named("Image", "Video", "Mask")
     return {number: recipe.filling(_get_fill(fill, kind)) for number, kind in enumerate(kinds)}
 
 
-def casts(dtypes: Any) -> tuple[bool, bool, bool, bool, str]:
+def casts(dtypes: Any) -> tuple[bool, bool, bool, bool, bool, str]:
     """Return the arguments of the step of a dtype, or of dtypes by types, for transforms that scale."""
-    image, *others = _named("Image", "Mask", "BoundingBoxes", "KeyPoints")
-    given = dtypes if type(dtypes) is dict else {torch.Tensor: dtypes, image: dtypes, "others": None}
-    plain, tagged, mask, *places = [given.get(cls, given.get("others", ())) for cls in (torch.Tensor, image, *others)]
-    dtype = next((one for one in (torch.float32, torch.uint8) if plain is one or tagged is one), None)
+    *images, mask_class, boxes, points = torch.Tensor, *_named("Image", "Video", "Mask", "BoundingBoxes", "KeyPoints")
+    given = dtypes if type(dtypes) is dict else {**dict.fromkeys(images, dtypes), "others": None}
+    kinds = [given.get(cls, given.get("others", ())) for cls in images]
+    mask, *places = [given.get(cls, given.get("others", ())) for cls in (mask_class, boxes, points)]
+    dtype = next((one for one in (torch.float32, torch.uint8) if any(kind is one for kind in kinds)), None)
     if dtype is None:
         raise NoRecipe
     of_places = any(one is not None for one in places) or type(mask) not in (type(None), torch.dtype)
     name = "" if mask is None else str(mask).removeprefix("torch.")
-    return dtype is torch.float32, of_places, plain is dtype, tagged is dtype, name
+    plain, tagged, video = (kind is dtype for kind in kinds)
+    return dtype is torch.float32, of_places, plain, tagged, video, name
 
 
 def logarithms(bounds: torch.Tensor) -> tuple[float, float]:
@@ -93,10 +95,10 @@ def _named(*names: str) -> list[Any]:
 
 def _leaves() -> tuple[Any, ...]:
     found = loaded()
-    image, *places = _named("Image", "BoundingBoxes", "KeyPoints", "Mask")
+    image, video, *places = _named("Image", "Video", "BoundingBoxes", "KeyPoints", "Mask")
     formats = () if found is None else tuple(found.BoundingBoxFormat[name] for name in PLAIN)
     others = torch.Tensor, PIL.Image.Image, np.ndarray, LazyImage
-    return PIL.Image.Image, image, torch.Tensor, *places, formats, SUPPORTED_NODES, others
+    return PIL.Image.Image, image, video, torch.Tensor, *places, formats, SUPPORTED_NODES, others
 
 
 def _split(transforms: Any) -> tuple[Any, Callable[[Any], Any] | None]:
