@@ -239,7 +239,8 @@ bool Recipe::takes(const SampleDraft& draft, const Incoming& image) const {
   if (!format_.given) return true;
   // What has a format is the image that transforms after the last one would find.
   if (!draft.settled()) return false;
-  if (draft.floats && draft.channel_last && !format_.channels_last) return false;
+  // An order that a tensor came in stays, but for bytes of v1.
+  if ((draft.floats || v2_) && draft.channel_last && !format_.channels_last) return false;
   // Of v2, torch puts the channels of a pixel side by side, and says which strides axes of one sample have.
   const Shape& shape = draft.shape;
   if (v2_ && format_.channels_last && std::min({shape.channels, shape.height, shape.width}) == 1) return false;

@@ -12,6 +12,7 @@ import torch
 from PIL import Image
 
 from fastaug._draft.at_once import Ways, done_at_once, pillow_center_crop, pillow_pad, torch_center_crop
+from fastaug._draft.direct import DirectDraft, directly
 from fastaug._draft.draft import Draft
 from fastaug._fallback import color
 from fastaug._fallback import pil as pil_fallback
@@ -30,20 +31,24 @@ _COLOUR = (
     "solarize",
 )
 
+_GEOMETRY = ("affine", "crop", "elastic_transform", "gaussian_blur", "pad", "perspective", "resize", "rotate")
+
 # By methods whose arguments are those of each way.
 _WAYS = {
+    **{name: Ways(otherwise=directly(getattr(Draft, name), DirectDraft)) for name in _GEOMETRY},
     **{name: Ways(core=name, otherwise=Draft._torch_functions[name]) for name in _COLOUR},
     "center_crop": Ways(pillow_center_crop, torch_center_crop, pixels=math.inf),
-    "crop": Ways(pil_fallback.crop, pixels=math.inf),
     "grayscale": Ways(pil_fallback.grayscale, core="grayscale", otherwise=color.grayscale),
     "hflip": Ways(pil_fallback.hflip, tensor_fallback.hflip),
     "invert": Ways(torch=color.invert),
-    "pad": Ways(pillow_pad),
     "posterize": Ways(torch=color.posterize),
     "to_float": Ways(core="to_float"),
     "to_uint8_tensor": Ways(core="to_uint8_tensor"),
     "vflip": Ways(pil_fallback.vflip, tensor_fallback.vflip, pixels=math.inf),
 }
+
+_WAYS["crop"] = _WAYS["crop"]._replace(pillow=pil_fallback.crop, pixels=math.inf)
+_WAYS["pad"] = _WAYS["pad"]._replace(pillow=pillow_pad)
 
 
 def in_progress(image: Any) -> Draft | None:

@@ -245,7 +245,8 @@ def random_tensor(r: Random) -> torch.Tensor:
     channels = r.choice([(), (1,), (3,), (3,), (3,), (3,), (2,), (4,), (5,), (9,)]) if not leading else (r.choice([1, 3, 3, 3, 2, 4, 6]),)
     sides = side(r) + r.choice([0, 9]), side(r) + r.choice([0, 9])
     shape = (*leading, *channels, *sides)
-    dtype = r.choice([*[torch.uint8] * 4, *[torch.float32] * 3, r.choice([torch.float16, torch.float64, torch.int16])])
+    others = [torch.float16, torch.float64, torch.int16]
+    dtype = r.choice([*[torch.uint8] * 8, *[torch.float32] * 3, r.choice(others)])
     order = list(range(len(shape)))
     way = r.choice(["contiguous", "interleaved", "interleaved", "cut", "cut", "stepped", "mixed", "expanded"])
     if way == "mixed":
@@ -273,7 +274,7 @@ def random_tensor(r: Random) -> torch.Tensor:
 
 def random_image(r: Random) -> Any:
     channels = r.choice([1, 3, 3, 3])
-    kind = r.choice([*["pil"] * 5, "mode", "array", "tensor", "tensor", "strided", "strided", "odd"])
+    kind = r.choice([*["pil"] * 6, "mode", "array", "tensor", "tensor", "strided", "strided", "odd"])
     if kind in ("array", "tensor") and r.random() < 0.2:
         channels = r.choice([2, 4])
     pixels = noise(r, side(r) + r.choice([0, 9]), side(r) + r.choice([0, 9]), channels)

@@ -10,6 +10,7 @@ import PIL.Image
 import torch
 
 from fastaug._draft.at_once import Ways, done_at_once
+from fastaug._draft.direct import DirectImage, directly
 from fastaug._draft.leaf import ImageDraft, MaskDraft
 from fastaug._image.types import FunctionT
 from fastaug.transforms.v2.functional._utils import _get_kernel, done, found, registered
@@ -72,10 +73,9 @@ def functional(*drafts: type, at_once: Ways | None = None) -> Callable[[Function
         found[made] = known
         made.__doc__ = op.__doc__
         _OPS[made] = op
-        if at_once is not None:
-            # torch decides how the channels of a single pixel lie, so the core does not read it.
-            otherwise = ImageDraft._torch_functions.get(at_once.core)
-            _WAYS[op] = at_once._replace(v2=True, otherwise=otherwise, few=at_once.few or 4)
+        ways = at_once or Ways()
+        otherwise = ImageDraft._torch_functions.get(ways.core) or directly(op, DirectImage)
+        _WAYS[op] = ways._replace(v2=True, otherwise=otherwise, few=ways.few or 4)
         registered(made, *drafts)(op)
         return made  # type: ignore[return-value]
 

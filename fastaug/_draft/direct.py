@@ -1,0 +1,71 @@
+"""Drafts of tensors whose samples the core does not read: torch does each op at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from fastaug._draft.call import PLAIN
+from fastaug._draft.draft import Draft
+from fastaug._draft.leaf import ImageDraft
+from fastaug._draft.traced import TracedCore
+from fastaug._program.kinds import TENSOR
+
+
+class _Direct(Draft):
+    """The methods of drafts that look at pending ops. There are none."""
+
+    __slots__ = ()
+
+    def __init__(self, image: torch.Tensor) -> None:
+        self.call = PLAIN
+        self.device = self._info = None
+        self.reset(image)
+
+    def reset(self, image: Any, read: bool = False) -> None:
+        self.image = image
+        *lead, height, width = image.shape
+        self.core = TracedCore()
+        self.core.begin(TENSOR, None, height, width, lead.pop() if lead else 1, tuple(lead))
+        self.core.flat = image.dim() == 2
+
+    def handed(self) -> Any:
+        return self.image
+
+    finish = flush = handed
+
+    def _eager(self, name: str, *arguments: Any) -> None:
+        self.reset(self._torch_functions[name](self.image, *arguments))
+
+
+class DirectDraft(_Direct):
+    """A draft of v1's functions."""
+
+    __slots__ = ()
+
+
+class DirectImage(_Direct, ImageDraft):
+    """A draft of v2's functions."""
+
+    __slots__ = ()
+
+    def __init__(self, image: torch.Tensor) -> None:
+        self.cls = None
+        self.origin = image
+        self.touched = False
+        _Direct.__init__(self, image)
+
+
+def directly(method: Callable[..., Any], draft: type[_Direct]) -> Callable[..., Any]:
+    """Return a function of a tensor that a method of drafts does, or NotImplemented of what is no image."""
+
+    def done(image: torch.Tensor, *arguments: Any) -> Any:
+        if image.dim() < 2:
+            return NotImplemented
+        made = draft(image)
+        method(made, *arguments)
+        return made.image
+
+    return done
