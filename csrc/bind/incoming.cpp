@@ -208,8 +208,13 @@ std::optional<Incoming> layout_of(py::handle image, const Known& known, bool v2,
     outline.images *= (*sides)[k];
   }
   View& view = incoming.source.view;
-  view = {nullptr, static_cast<int>(height), static_cast<int>(width), static_cast<int>(channels),
-          row * size, pixel * size, plane * size};
+  view = {nullptr,
+          static_cast<int>(height),
+          static_cast<int>(width),
+          static_cast<int>(channels),
+          row * size,
+          pixel * size,
+          plane * size};
   if (floats) view.dtype = DType::kFloat32;
   return incoming;
 }

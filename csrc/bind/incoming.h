@@ -22,9 +22,9 @@ struct Incoming {
   Outline outline;
   Source source;                   // of the first image, with all of its channels
   std::vector<Leading> leading{};  // of a tensor of several images
-  pybind11::object info{};     // of a PIL image; null if it is empty
-  pybind11::object encoded{};  // bytes, or a handle, whose source is made later
-  int orientation = 1;         // by which an encoded image is turned
+  pybind11::object info{};         // of a PIL image; null if it is empty
+  pybind11::object encoded{};      // bytes, or a handle, whose source is made later
+  int orientation = 1;             // by which an encoded image is turned
 
   // True of what one job does: not of several images, of more channels, or of a plane without an axis of them.
   bool is_one() const { return leading.empty() && outline.shape.channels <= kMaxChannels && !outline.flat; }

@@ -41,7 +41,8 @@ Recipe::Recipe(const py::tuple& described, const py::tuple& watched, py::object 
       v2_(settings["v2"].cast<bool>()),
       handed_(settings["handed"].cast<bool>()) {
   const py::tuple leaves = settings["leaves"];
-  leaves_ = {leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], leaves[5], leaves[6], leaves[7], leaves[8], leaves[9]};
+  leaves_ = {leaves[0], leaves[1], leaves[2], leaves[3], leaves[4],
+             leaves[5], leaves[6], leaves[7], leaves[8], leaves[9]};
   const py::object dtype = settings["dtype"];
   if (!dtype.is_none()) format_.dtype = static_cast<DType>(dtype.cast<int>());
   format_.channels_last = settings["channels_last"].cast<bool>();
@@ -384,6 +385,8 @@ void register_recipe(py::module_& m) {
       method_of<&Recipe::job>("job", "job(self, sample: typing.Any, transforms: typing.Any) -> typing.Any"),
       {"holds", [](PyObject* self, PyObject*) { return PyBool_FromLong(in(self).holds()); }, METH_NOARGS,
        "holds(self) -> bool"},
+      {"is_for_batches", [](PyObject* self, PyObject*) { return PyBool_FromLong(in(self).is_for_batches()); },
+       METH_NOARGS, "is_for_batches(self) -> bool"},
       {nullptr, nullptr, 0, nullptr}};
   static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(RecipeObject::create)},
                                 {Py_tp_dealloc, reinterpret_cast<void*>(RecipeObject::destroy)},

@@ -70,9 +70,12 @@ class Recipe {
   // number of the dtype, interleaved, flat), or None where there are several; the caller releases the generator.
   pybind11::object job(pybind11::handle image, pybind11::handle transforms);
 
+  // False if batches must not draw by it: after each image Python does the rest, or it draws itself.
+  bool is_for_batches() const { return rest_.is_none() && !by_python_; }
+
   // The parts of a call, for batches. False if `transforms` are not the pipeline's, or a call would be Python's.
   bool takes(pybind11::handle transforms) {
-    return transforms.is(transforms_) && rest_.is_none() && !by_python_ && !is_recording() && is_own();
+    return transforms.is(transforms_) && is_for_batches() && !is_recording() && is_own();
   }
   // Begins a draft of an image; nothing where that is Python's to do, or takes several jobs. Errors are Python's.
   void borrow(pybind11::handle image, std::optional<Drafted>& drafted) const;

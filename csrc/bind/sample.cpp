@@ -66,8 +66,8 @@ py::object made(const MaskDraft& mask, const py::object& plain, uint32_t rewrite
   sides[sides.size() - 1] = mask.width();
   const py::object result = plain.attr("new_empty")(sides);
   const auto [rows, columns, planes] = mask.source.shape;
-  const View view{static_cast<const uint8_t*>(address_of(plain)), rows, columns, planes, columns, 1,
-                  ptrdiff_t{rows} * columns};
+  const View view{
+      static_cast<const uint8_t*>(address_of(plain)), rows, columns, planes, columns, 1, ptrdiff_t{rows} * columns};
   Target target{address_of(result), DType::kUint8, mask.height(), mask.width(), planes};
   target.row_stride = mask.width();
   target.pixel_stride = 1;

@@ -193,6 +193,7 @@ const std::unordered_map<std::string, Read>& readers() {
        [](Told& told) -> steps::Step {
          steps::Normalize step;
          for (auto& op : step.ops) op = told.maybe(op_of);
+         step.inplace = told.as<bool>();
          return step;
        }},
       {"Resize",

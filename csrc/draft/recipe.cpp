@@ -72,7 +72,7 @@ class Drafter {
     const auto channels = static_cast<size_t>(draft_.channels());
     const auto op = channels <= step.ops.size() ? step.ops[channels - 1] : std::nullopt;
     if (!op) return decline();
-    draft_.normalize({*op}, false);
+    draft_.normalize({*op}, step.inplace);
   }
   void operator()(const steps::Resize& step) { draft_.resize(step.size, step.by, torch_); }
   void operator()(const steps::CenterCrop& step) { draft_.center_crop(step.height, step.width); }
@@ -234,9 +234,13 @@ class Drafter {
     }
   }
 
-  // v2 leaves videos as they are.
+  // v2 leaves videos as they are: beside them, images may then have fewer channels, which is an error.
   void operator()(const steps::Grayscale& step) {
-    if (!draft_.is_video()) draft_.grayscale(step.channels.value_or(draft_.channels()));
+    if (!draft_.is_video()) {
+      draft_.grayscale(step.channels.value_or(draft_.channels()));
+    } else if (draft_.many) {
+      decline();
+    }
   }
   void operator()(const steps::Recolour& step) { draft_.recolour(step.op); }
   void operator()(const steps::Adjustment& step) { adjust(step.effect, {step.number, step.is_float}); }
@@ -276,9 +280,7 @@ class Drafter {
     random_.randperm(order.data(), static_cast<int>(order.size()));
     all(step.steps, order);
   }
-  void operator()(const steps::ShuffledByPython& step) {
-    all(step.steps, torch_.shuffled(std::ssize(step.steps)));
-  }
+  void operator()(const steps::ShuffledByPython& step) { all(step.steps, torch_.shuffled(std::ssize(step.steps))); }
 
   void operator()(const steps::Chosen& step) {
     const int64_t which = random_.choice(step.weights.data(), static_cast<int64_t>(step.weights.size()));

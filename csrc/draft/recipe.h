@@ -39,11 +39,12 @@ struct ConvertImageDtype {
 // With dtypes by types. torchvision warns, or raises an error, of images that it has none for.
 struct ToDtype : ConvertImageDtype {
   bool plain, tagged, video;  // it has one for images that are this
-  std::string masks;   // torch's name of theirs; empty where they stay
+  std::string masks;          // torch's name of theirs; empty where they stay
 };
 // For images of one channel, of two and so on; none where torch is to say what the arguments mean.
 struct Normalize {
   std::array<std::optional<Op>, kMaxChannels> ops;
+  bool inplace = false;
 };
 struct Resize {
   Size size;
@@ -177,12 +178,11 @@ struct Chosen;
 struct ShuffledByPython;
 struct ChosenByPython;
 
-using Step =
-    std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, ToDtype,
-                 Normalize, Resize, CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, RandomResizedCrop, ScaleJitter,
-                 RandomResize, RandomShortestSize, RandomRotation, RandomAffine, Perspective, ColorJitter, Grayscale,
-                 Recolour, Adjustment, GaussianBlur, Erasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen,
-                 ShuffledByPython, ChosenByPython>;
+using Step = std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, ToDtype,
+                          Normalize, Resize, CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, RandomResizedCrop,
+                          ScaleJitter, RandomResize, RandomShortestSize, RandomRotation, RandomAffine, Perspective,
+                          ColorJitter, Grayscale, Recolour, Adjustment, GaussianBlur, Erasing, RandomOps, RandomPolicy,
+                          Group, Shuffled, Chosen, ShuffledByPython, ChosenByPython>;
 
 struct Group {
   std::optional<double> p;  // done if a draw is below that,

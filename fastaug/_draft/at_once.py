@@ -10,6 +10,7 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._fallback import pil as pil_fallback
+from fastaug._fallback import tensor as tensor_fallback
 from fastaug._program import pil
 from fastaug._program.arguments import square_if_single
 from fastaug._program.eager import compiling, modes, recording
@@ -67,17 +68,26 @@ def done_at_once(ways: Ways, image: Any, arguments: Iterable[Any]) -> Any:
     return core.done(image, (image.info or None) if cls is _Image else None, _C.EXACT, pil.blank)
 
 
+def _is_plain_border(padding: Any, fill: Any, padding_mode: Any, *fills: type) -> bool:
+    """Return whether a border has one colour, which is None or of these types."""
+    if type(padding_mode) is not str or padding_mode != "constant" or not (fill is None or type(fill) in fills):
+        return False
+    sides = padding if type(padding) in (list, tuple) and len(padding) in (1, 2, 4) else (padding,)
+    return all(type(side) is int for side in sides)
+
+
 def pillow_pad(image: Image.Image, padding: Any, fill: Any, padding_mode: Any) -> Any:
     """Add a plain border of one colour."""
-    sides = padding if type(padding) in (list, tuple) and len(padding) in (1, 2, 4) else (padding,)
-    plain = (
-        type(padding_mode) is str
-        and padding_mode == "constant"
-        and (fill is None or type(fill) in (int, float, list, tuple))
-    )
-    if not plain or any(type(side) is not int for side in sides):
+    if not _is_plain_border(padding, fill, padding_mode, int, float, list, tuple):
         return NotImplemented
     return pil_fallback.pad(image, padding, fill, padding_mode)
+
+
+def torch_pad(image: torch.Tensor, padding: Any, fill: Any, padding_mode: Any) -> Any:
+    """Do the same to a tensor."""
+    if not _is_plain_border(padding, fill, padding_mode, int, float):
+        return NotImplemented
+    return tensor_fallback.pad(image, padding, fill, padding_mode)
 
 
 def pillow_center_crop(image: Image.Image, size: Any) -> Any:

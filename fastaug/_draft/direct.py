@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -22,14 +23,22 @@ class _Direct(Draft):
     def __init__(self, image: torch.Tensor) -> None:
         self.call = PLAIN
         self.device = self._info = None
-        self.reset(image)
+        self.image = image
 
     def reset(self, image: Any, read: bool = False) -> None:
         self.image = image
-        *lead, height, width = image.shape
-        self.core = TracedCore()
-        self.core.begin(TENSOR, None, height, width, lead.pop() if lead else 1, tuple(lead))
-        self.core.flat = image.dim() == 2
+        with suppress(AttributeError):
+            del self.core
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the core, made when an op asks for it."""
+        if name != "core":
+            raise AttributeError(name)
+        *lead, height, width = self.image.shape
+        self.core = core = TracedCore()
+        core.begin(TENSOR, None, height, width, lead.pop() if lead else 1, tuple(lead))
+        core.flat = self.image.dim() == 2
+        return core
 
     def handed(self) -> Any:
         return self.image
@@ -59,7 +68,7 @@ class DirectImage(_Direct, ImageDraft):
 
 
 def directly(method: Callable[..., Any], draft: type[_Direct]) -> Callable[..., Any]:
-    """Return a function of a tensor that a method of drafts does, or NotImplemented of what is no image."""
+    """Return a function that does a method of drafts to a tensor; NotImplemented if that is not an image."""
 
     def done(image: torch.Tensor, *arguments: Any) -> Any:
         if image.dim() < 2:

@@ -11,7 +11,7 @@ from typing import Any, overload
 import torch
 from PIL import Image
 
-from fastaug._draft.at_once import Ways, done_at_once, pillow_center_crop, pillow_pad, torch_center_crop
+from fastaug._draft.at_once import Ways, done_at_once, pillow_center_crop, pillow_pad, torch_center_crop, torch_pad
 from fastaug._draft.direct import DirectDraft, directly
 from fastaug._draft.draft import Draft
 from fastaug._fallback import color
@@ -31,7 +31,17 @@ _COLOUR = (
     "solarize",
 )
 
-_GEOMETRY = ("affine", "crop", "elastic_transform", "gaussian_blur", "pad", "perspective", "resize", "rotate")
+_GEOMETRY = (
+    "affine",
+    "crop",
+    "elastic_transform",
+    "gaussian_blur",
+    "pad",
+    "perspective",
+    "resize",
+    "resized_crop",
+    "rotate",
+)
 
 # By methods whose arguments are those of each way.
 _WAYS = {
@@ -48,7 +58,7 @@ _WAYS = {
 }
 
 _WAYS["crop"] = _WAYS["crop"]._replace(pillow=pil_fallback.crop, pixels=math.inf)
-_WAYS["pad"] = _WAYS["pad"]._replace(pillow=pillow_pad)
+_WAYS["pad"] = _WAYS["pad"]._replace(pillow=pillow_pad, torch=torch_pad)
 
 
 def in_progress(image: Any) -> Draft | None:

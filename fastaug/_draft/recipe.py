@@ -324,4 +324,5 @@ class Book:
         """Return the recipe for so many images, or None. Two are enough to make one at once."""
         self._left -= count - 1
         self.renew(pipeline)
-        return self.recipe if isinstance(self.recipe, _C.Recipe) else None
+        recipe = self.recipe
+        return recipe if isinstance(recipe, _C.Recipe) and recipe.is_for_batches() else None

@@ -160,8 +160,8 @@ class Normalize(Transform):
         draft.normalize(self.mean, self.std, self.inplace)
 
     def _packed(self) -> recipe.Packed:
-        recipe.truth(self.inplace)
-        return "Normalize", *recipe.normalization(packed_normalization, self.mean, self.std)
+        inplace = recipe.truth(self.inplace)
+        return "Normalize", *recipe.normalization(packed_normalization, self.mean, self.std), inplace
 
     def forward(self, tensor: Tensor) -> Any:
         return super().forward(tensor)

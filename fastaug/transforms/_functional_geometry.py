@@ -140,6 +140,8 @@ def resized_crop(
         >>> resized_crop(Image.new("RGB", (40, 30)), 2, 3, 10, 20, (5, 5)).size
         (5, 5)
     """
+    if not functions:
+        return applied(img, "resized_crop", top, left, height, width, size, interpolation, antialias)
     draft = begun(img, TransformDraft)
     Draft.resized_crop(draft, top, left, height, width, size, interpolation, antialias)
     return ended(draft, img)

@@ -189,10 +189,11 @@ def test_samples_with_one_image_are_done_by_the_core() -> None:
 def test_other_samples_are_python_s() -> None:
     pipeline = jitter()
     mask, video = tv_tensors.Mask(PIXELS[0]), tv_tensors.Video(PIXELS[None])
-    others: list[Any] = [boxes(), mask, video, "a word", None, (), [], {}, ("a word",), (boxes(),)]
-    others += [PIXELS[None], PIXELS.float(), PIXELS.permute(1, 2, 0).numpy(), PIXELS[:, :1, :1]]
+    others: list[Any] = [boxes(), mask, "a word", None, (), [], {}, ("a word",), (boxes(),)]
+    others += [PIXELS[0], PIXELS.float(), PIXELS.permute(1, 2, 0).numpy(), PIXELS[:, :1, :1]]
     beside = [tv_tensors.Mask(PIXELS[0].long()), tv_tensors.Mask(PIXELS[0, :9]), tv_tensors.Mask(PIXELS[:0])]
-    beside += [tv_tensors.Mask(torch.stack([*PIXELS], 2).permute(2, 0, 1)), video, IMAGE, tv_tensors.Image(PIXELS)]
+    beside += [tv_tensors.Mask(torch.stack([*PIXELS], 2).permute(2, 0, 1)), video, tv_tensors.Image(PIXELS)]
+    beside += [IMAGE.convert("L"), IMAGE.resize((30, 40))]
     beside += [PIXELS.numpy(), torch.nn.Parameter(torch.ones(1))]
     beside += [boxes(canvas=(30, 39)), boxes().as_subclass(OurBoxes), boxes(torch.ones(1, 5), "XYWHR")]
     beside += [boxes(torch.ones(1, 4, dtype=torch.int32)), boxes(torch.ones(1, 4, requires_grad=True))]
@@ -200,6 +201,14 @@ def test_other_samples_are_python_s() -> None:
     others += [(IMAGE, leaf) for leaf in beside] + [(torch.zeros(2), PIXELS), Pair(IMAGE, 1)]
     for sample in others:
         assert not is_taken(pipeline, sample)
+
+
+def test_several_images_and_videos_of_one_size_are_the_core_s() -> None:
+    image, video = tv_tensors.Image(PIXELS), tv_tensors.Video(PIXELS[None])
+    for sample in (video, PIXELS[None], (IMAGE, IMAGE), (image, video), {"a": [video, boxes()], "b": image}):
+        assert is_taken(jitter(), sample)
+    policy = ready(v2.Compose([v2.RandAugment(), v2.ToImage()]))
+    assert not is_taken(policy, (IMAGE, IMAGE)) and is_taken(policy, (IMAGE, 1))
 
 
 def test_plain_tensors_that_later_transforms_would_take_for_the_image_are_python_s() -> None:

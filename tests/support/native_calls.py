@@ -206,9 +206,13 @@ def noise(r: Random, height: int, width: int, channels: int) -> np.ndarray:
 
 
 def plain_image(r: Random, kind: str) -> Any:
-    """An image of a container, of one of Pillow's modes, or in the two of four channels; or "encoded"."""
+    """An image of a container, of one of Pillow's modes, or in the two of four channels; or another kind."""
     if kind == "encoded":
         return LazyImage(encoded(r), r.choice(DECODED_MODES), exif=r.random() < 0.7)
+    if kind in ("stack", "strided", "floats"):
+        leading = r.choice([(2,), (1, 2), (1,), (2, 1, 2)]) if kind == "stack" else ()
+        dtype = torch.float32 if kind == "floats" else torch.uint8
+        return tensor_of(r, (*leading, 3, r.randint(1, 40), r.randint(1, 40)), dtype)
     channels = 4 if kind.startswith("four") else 1 if kind == "L" else 3
     pixels = noise(r, r.randint(1, 40), r.randint(1, 40), channels)
     if kind in ("tensor", "four planes"):
@@ -242,11 +246,14 @@ def encoded(r: Random) -> bytes:
 def random_tensor(r: Random) -> torch.Tensor:
     """A tensor of bytes or of floats, of any strides, with leading dimensions or without an axis of channels."""
     leading = r.choice([(), (), (1,), (3,), (2, 1), (2, 3), (1, 2, 2)])
-    channels = r.choice([(), (1,), (3,), (3,), (3,), (3,), (2,), (4,), (5,), (9,)]) if not leading else (r.choice([1, 3, 3, 3, 2, 4, 6]),)
-    sides = side(r) + r.choice([0, 9]), side(r) + r.choice([0, 9])
-    shape = (*leading, *channels, *sides)
+    channels = (r.choice([1, 2, 3, 3, 3, 3, 4, 5, 9]),) if leading or r.random() < 0.9 else ()
+    shape = (*leading, *channels, side(r) + r.choice([0, 9]), side(r) + r.choice([0, 9]))
     others = [torch.float16, torch.float64, torch.int16]
-    dtype = r.choice([*[torch.uint8] * 8, *[torch.float32] * 3, r.choice(others)])
+    return tensor_of(r, shape, r.choice([*[torch.uint8] * 8, *[torch.float32] * 3, r.choice(others)]))
+
+
+def tensor_of(r: Random, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    """A tensor of this shape and dtype, of any strides."""
     order = list(range(len(shape)))
     way = r.choice(["contiguous", "interleaved", "interleaved", "cut", "cut", "stepped", "mixed", "expanded"])
     if way == "mixed":
@@ -267,8 +274,8 @@ def random_tensor(r: Random) -> torch.Tensor:
     for place, axis in enumerate(order):
         back[axis] = place
     tensor = tensor.permute(back).to(dtype) if dtype is torch.int16 else tensor.permute(back)
-    if way == "expanded" and leading:
-        tensor = tensor[:1].expand(leading[0], *tensor.shape[1:])
+    if way == "expanded" and len(shape) > 3:
+        tensor = tensor[:1].expand(shape)
     return tensor
 
 

@@ -59,7 +59,8 @@ class Steps:
 
     def norm(self, r: Random) -> Any:
         count = r.choice([1, 3])
-        return self._of.Normalize([r.random() for _ in range(count)], [r.choice([0.5, 0.25, 2]) for _ in range(count)])
+        mean, std = [r.random() for _ in range(count)], [r.choice([0.5, 0.25, 2]) for _ in range(count)]
+        return self._of.Normalize(mean, std, r.random() < 0.2)
 
     def erasing(self, r: Random) -> Any:
         scale, ratio = r.choice([((0.02, 0.33), (0.3, 3.3)), ((0.5, 1.0), (1, 2)), ((0.0, 0.001), (0.1, 9))])

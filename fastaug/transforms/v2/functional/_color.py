@@ -89,7 +89,7 @@ def adjust_contrast(inpt: InputT, contrast_factor: float) -> InputT:
 adjust_contrast_image, adjust_contrast_video = on_pixels(adjust_contrast, "img")
 
 
-@functional(ImageDraft, VideoDraft, at_once=Ways(core="adjust_sharpness"))
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="adjust_sharpness", few=12))
 def adjust_sharpness(inpt: InputT, sharpness_factor: float) -> InputT:
     """The input blended with itself smoothed, but for its border.
 
