@@ -67,8 +67,7 @@ __all__ = [
 
 __version__ = "0.2.0"
 
-for _function in (install, report, uninstall):
-    _function.__module__ = "fastaug"
+install.__module__ = report.__module__ = uninstall.__module__ = "fastaug"
 
 ADAPTERS.update(
     {name: f"fastaug.adapters.{name}" for name in ("dinov2", "lightly", "open_clip", "timm", "torchvision")}

@@ -187,6 +187,24 @@ def test_report(program: Path, plain: dict[str, Any]) -> None:
     assert "Compose(RandomResizedCrop, RandomHorizontalFlip, Lambda, ToTensor)" in err
 
 
+@pytest.mark.main
+def test_launchers(program: Path, plain: dict[str, Any]) -> None:
+    """torchrun starts the program as another Python."""
+    launcher = ("-m", "torch.distributed.run", "--nproc_per_node", "1", "--master_port", "29641")
+    out, _ = run("-m", "fastaug", "run", *launcher, str(program), "spawn")
+    found = json.loads(next(line for line in out.splitlines() if line.startswith("[")))
+    check(found, plain, "spawn")
+
+
+def test_notebooks() -> None:
+    code = (
+        "import fastaug\nfrom torchvision import transforms\n"
+        "fastaug.load_ipython_extension(None)\nassert '__call__' in vars(transforms.Resize)\n"
+        "fastaug.unload_ipython_extension(None)\nassert '__call__' not in vars(transforms.Resize)\n"
+    )
+    run("-c", code)
+
+
 def test_imports_in_any_order(tmp_path: Path) -> None:
     check = (
         "image = Image.new('RGB', (50, 40))\n"
