@@ -1,6 +1,7 @@
 """python -m bench: times every case beside torchvision and ends in one table.
 
-python -m bench decode|loading|quality|cuda|tensors|samples|functionals|clients|floors|pathology|startup: another suite.
+python -m bench decode|loading|quality|cuda|tensors|samples|functionals|clients|floors|pathology|startup|switch:
+another suite.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def run(
 
 
 SUITES = ("decode", "loading", "quality", "cuda", "tensors", "samples", "functionals", "clients", "floors", "pathology")
-SUITES += ("startup",)
+SUITES += ("startup", "switch")
 
 
 def main() -> int:

@@ -128,7 +128,7 @@ def drawn_ops(
         now = _C.shape(b"".join(op.pack() for op in ops), *shape)
     if rng.random() < 0.5:
         like = np.empty(now, np.uint8)
-        ops.append(table.Op(rng.choice(("TO_FLOAT", "V2_TO_FLOAT"))))
+        ops.append(table.ROWS[rng.choice(("TO_FLOAT", "V2_TO_FLOAT", "SCALE"))].draw(rng, like))
         if rng.random() < 0.7:
             ops.append(table.ROWS["NORMALIZE"].draw(rng, like))
         if rng.random() < 0.3:

@@ -4,6 +4,7 @@
 #include <memory>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "bind/class_version.h"
 #include "bind/dictionary.h"
@@ -75,8 +76,9 @@ class Twins {
       entry->guard = std::make_unique<Guard>(roots);
       entry->modules = modules_;
     }
+    // The one before goes when the lock has.
     const Lock lock(*this);
-    twins_[object.ptr()] = std::move(entry);
+    std::swap(twins_[object.ptr()], entry);
   }
 
   // Watches modules anew, for the twins that are put from now on.
@@ -98,9 +100,14 @@ class Twins {
 
   // Of all that are there: the reference, the note, the number of calls, and of those with a twin.
   py::list counts() {
+    // New objects of Python's may have the garbage collector run, which removes twins.
+    std::vector<std::shared_ptr<Twin>> entries;
+    {
+      const Lock lock(*this);
+      for (const auto& [object, entry] : twins_) entries.push_back(entry);
+    }
     py::list all;
-    const Lock lock(*this);
-    for (const auto& [object, entry] : twins_) all.append(counts_of(*entry));
+    for (const auto& entry : entries) all.append(counts_of(*entry));
     return all;
   }
 

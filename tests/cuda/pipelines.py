@@ -142,7 +142,8 @@ def _job(shape: tuple[int, int, int], program: bytes, dtype: str) -> tuple[bytes
 
 
 def _is_float(program: bytes) -> bool:
-    return "TO_FLOAT" in _C.describe(program).upper()
+    described = _C.describe(program).upper()
+    return "TO_FLOAT" in described or "SCALE" in described
 
 
 @functools.cache
@@ -192,6 +193,6 @@ def _alone(rng: random.Random, name: str) -> Work:
     image = _images(rng, 3 if 3 in row.channels else max(row.channels))
     op = row.draw(rng, image)
     store = Op("TO_FLOAT")
-    if name.endswith("TO_FLOAT"):
+    if name.endswith("TO_FLOAT") or name == "SCALE":
         return image.shape, pack([op])
     return image.shape, pack([store, op] if row.kind == "store" else [op, store])

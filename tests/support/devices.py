@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from fastaug import _C
+from fastaug._batch.together import Alone
 from fastaug._cuda import kernels, memory
 from fastaug._draft.pipeline import Pipeline
 from fastaug._program import placed
@@ -213,4 +214,10 @@ def install(monkeypatch: pytest.MonkeyPatch) -> HostBackend:
         return NotImplemented if backend.holds(image) else at_once(pipeline, image)
 
     monkeypatch.setattr(Pipeline, "_at_once", unless_on_device)
+    drawn = Alone.drawn
+
+    def drawn_unless_on_device(index: int, item: Any, image: Any, *more: Any) -> Any:
+        return None if backend.holds(image) else drawn(index, item, image, *more)
+
+    monkeypatch.setattr(Alone, "drawn", drawn_unless_on_device)
     return backend
