@@ -64,12 +64,12 @@ class Theirs(watch.Watch):
         if not watch.is_object(value):
             return False
         cls = type(value)
-        package = str(cls.__module__).partition(".")[0]
-        if package in self._packages or cls in _CONTAINERS:
+        # A subclass of the user's may be read like its base.
+        if cls in _CONTAINERS or not self._packages.isdisjoint(map(_package_of, cls.__mro__)):
             return True
         seen = inside(value)
         if seen is not None and seen.told:
-            self._packages.add(package)  # a reader may look at all of its package's objects
+            self._packages.add(_package_of(cls))  # a reader may look at all of its package's objects
         return seen is not None
 
     def leaf(self, value: Any) -> Described:
@@ -86,6 +86,10 @@ class Theirs(watch.Watch):
         if isinstance(value, np.ndarray):
             return watch.CALLED, lambda found: (found is reference(), found.tobytes()), (True, value.tobytes())
         return watch.REFERENT, reference
+
+
+def _package_of(cls: type) -> str:
+    return str(cls.__module__).partition(".")[0]
 
 
 def is_free(function: FunctionType) -> bool:

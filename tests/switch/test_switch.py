@@ -244,6 +244,9 @@ def test_subclasses_and_functions_of_the_user() -> None:
         def forward(self, image: Any) -> Any:
             return F.hflip(super().forward(image))
 
+    class Smaller(T.RandomCrop):
+        pass
+
     class Logged(T.Compose):
         def __call__(self, image: Any) -> Any:
             return [super().__call__(image)]
@@ -252,6 +255,12 @@ def test_subclasses_and_functions_of_the_user() -> None:
     for transform in (T.Compose([Half(20), T.ToTensor()]), T.Compose([seen, T.ToTensor()])):
         agree(transform, IMAGE)
         assert found(transform), why(transform)
+    cut = Smaller(20)
+    transform = T.Compose([T.RandomApply([cut], 0.9), T.ToTensor()])
+    agree(transform, IMAGE)
+    assert found(transform), why(transform)
+    cut.size = (9, 11)
+    agree(transform, IMAGE, calls=3)
     logged = Logged(classify())
     agree(logged, IMAGE)
     assert not found(logged) and "overrides __call__" in str(why(logged))
