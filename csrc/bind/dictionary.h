@@ -78,8 +78,10 @@ inline Strong attributes_of(PyObject* object) {
 // True from when a look has begun to follow a dictionary's changes: `change` is a number that the next one makes
 // another.
 //
-// Up to 3.12 each dictionary has a version. From 3.13 on that of an object may stay as it is when an attribute is set;
-// there Python calls a watcher before it changes a dictionary that is watched.
+// Up to 3.12 each dictionary has a version. From 3.13 on Python calls a watcher before it changes a dictionary, but not
+// where an attribute of an object is set: the attributes of an object cannot be followed there.
+constexpr bool kFollowsAttributes = PY_VERSION_HEX < 0x030D0000;
+
 #ifdef Py_GIL_DISABLED
 
 inline bool is_unchanged(PyObject*, uint64_t) { return false; }

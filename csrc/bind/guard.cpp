@@ -53,6 +53,7 @@ Guard::Expected Guard::expected_of(py::handle described) {
       py::getattr(py::handle(reinterpret_cast<PyObject*>(expected.type)), "__call__", py::none());
       expected.version = version_of(expected.type);
       expected.entries.push_back({nullptr, expected_of(parts[2]), nullptr});
+      expected.entries.front().expected.followed = kFollowsAttributes;
       break;
     }
   }
@@ -127,7 +128,7 @@ bool Guard::has_entries(Expected& expected, PyObject* found) {
     return true;
   }
   // What changes while it is compared is a change of later.
-  const bool remembered = remember(found, expected.change);
+  const bool remembered = expected.followed && remember(found, expected.change);
   for (Entry& entry : expected.entries) {
     const Strong value = value_of(found, entry.key);
     if (value.get() == nullptr || !is_as(entry.expected, value.get())) return false;

@@ -41,6 +41,7 @@ class Guard {
     Py_ssize_t count = 0;            // of all entries of a dictionary
     std::vector<Entry> entries;      // or items; those with parts of their own come first
     size_t deep = 0;                 // the number of these
+    bool followed = true;            // where the changes of a dictionary can be
     PyObject* dictionary = nullptr;  // as it was found last,
     uint64_t change = 0;             // and by which number nothing has been set in it since
   };

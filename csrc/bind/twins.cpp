@@ -195,8 +195,7 @@ py::object finder(const std::shared_ptr<Twins>& twins) {
 }  // namespace
 
 void register_twins(py::module_& m) {
-  m.def(
-      "want_own_calls", [](bool wanted) { own_calls += wanted ? 1 : -1; }, py::arg("wanted"));
+  m.def("want_own_calls", [](bool wanted) { own_calls += wanted ? 1 : -1; }, py::arg("wanted"));
   m.def(
       "version_of",
       [](const py::type& cls) {
