@@ -78,7 +78,8 @@ nitpick_ignore_regex = [
         "py:class",
         r"Buffer|Colorspace|Compiled|Data|DTypeLike|Explanation|Info|Mapped|PathLike|Image\.Image|Path|Source|np\.ndarray|"
         r"torch\.nn\.modules\.container\.ModuleList|(fastaug\.)?_C\..*|"
-        r"(fastaug\._image\.types\.)?(Array|ImageT|InputT)|fastaug\._image\.encoded\.Header",
+        r"(fastaug\._image\.types\.)?(Array|ImageT|InputT)|fastaug\._image\.encoded\.Header|"
+        r"fastaug\._switch\.(report\.Report|switch\.Installed)",
     ),
 ]
 

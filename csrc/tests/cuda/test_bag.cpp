@@ -239,7 +239,7 @@ TEST_CASE("fast mode is that of the scalar kernels without composed taps") {
     check_bag(std::move(members), options, {kernels("scalar"), rewrites & ~uint32_t{kComposeTaps}}, &counted);
   }
   for (const OpId id : {OpId::HUE, OpId::SATURATION, OpId::BRIGHTNESS, OpId::CONTRAST, OpId::PERSPECTIVE}) {
-    CHECK(counted[static_cast<size_t>(id)] > test::cases(20));
+    CHECK(counted[static_cast<size_t>(id)] > test::cases(10));
   }
 }
 
