@@ -173,8 +173,9 @@ def to_torchvision(transform: Callable[..., Any]) -> Any:
     Raises:
         ImportError: torchvision is not installed.
         TypeError: a transform or function that torchvision does not have, or only in a newer release than the installed
-            one, such as ``Decode``, :class:`fastaug.Views` and those of ``fastaug.pathology``; a subclass of fastaug's, such as
-            a :class:`fastaug.Drawn`; an object of your own that holds one of these; or something that is not callable.
+            one, such as ``Decode``, :class:`fastaug.Views` and those of ``fastaug.pathology``; a subclass of fastaug's,
+            such as a :class:`fastaug.Drawn`; an object of your own that holds one of these; or something that is not
+            callable.
         ValueError: a setting that torchvision does not have: ``mode="fast"``, ``arithmetic="pil"``, ``generator``,
             ``dtype`` or ``memory_format``.
 
