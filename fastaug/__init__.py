@@ -173,7 +173,7 @@ def to_torchvision(transform: Callable[..., Any]) -> Any:
     Raises:
         ImportError: torchvision is not installed.
         TypeError: a transform or function that torchvision does not have, or only in a newer release than the installed
-            one, such as ``Decode``, :class:`fastaug.Views` and those of ``fastaug.pathology``; a subclass of fastaug's,
+            one, such as ``Decode``, ``fastaug.Views`` and those of ``fastaug.pathology``; a subclass of fastaug's,
             such as a :class:`fastaug.Drawn`; an object of your own that holds one of these; or something that is not
             callable.
         ValueError: a setting that torchvision does not have: ``mode="fast"``, ``arithmetic="pil"``, ``generator``,
