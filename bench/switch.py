@@ -89,6 +89,11 @@ class Switched(Library):
         assert "torchvision" not in sys.modules
         return super().load()
 
+    def versions(self) -> dict[str, str]:
+        import fastaug
+
+        return super().versions() | {"isa": fastaug.isa()}
+
 
 LIBRARIES: dict[str, Callable[[], Library]] = {REFERENCE: Library, OURS: Switched}
 
