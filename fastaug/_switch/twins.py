@@ -96,13 +96,14 @@ def _missed(transform: Any, note: Note | None) -> Any:
     _compiling.now = True
     try:
         return _first(transform) if note is None else _again(transform, note)
+    except (_Left, watch.UnwatchableError) as left:
+        _leave(transform, note, str(left))
     except Exception as error:  # the program goes on with torchvision's own
-        if note is not None:
-            _leave(transform, note, f"compiling raised {type(error).__name__}: {error}")
-        return None
+        _leave(transform, note, f"compiling raised {type(error).__name__}: {error}")
     finally:
         _compiling.now = False
         _lock.release()
+    return None
 
 
 _twins = _C.Twins(_missed)
@@ -125,8 +126,10 @@ def _first(transform: Any) -> Any:
         while len(_seen) > _SEEN:
             _seen.popitem(last=False)
         if twin is None and _seen[note.key] >= _EQUAL:
+            _seen[note.key] -= _LATE  # others of these values are not compiled in vain
             twin = _compiled(transform, note)
         if twin is not None:
+            _shared.move_to_end(note.key)
             # It is watched if it is called again.
             _put(transform, note, None, (), 0)
             note.why = None
@@ -139,16 +142,12 @@ def _again(transform: Any, note: Note) -> Any:
         note.twin, note.why = None, "it had changed since it was compiled"
         pause, note.pause = note.pause, min(2 * note.pause, _LATE)
         return _wait(transform, note, pause - 1)
-    try:
-        # What is compiled is what is watched: a change between both is seen.
-        _watch_modules()
-        with registry.quietly():
-            roots = watch.roots(transform)
-            note.key = key_of(transform)
-            twin = _shared.get(note.key) or _compiled(transform, note)
-    except (_Left, watch.UnwatchableError) as left:
-        _leave(transform, note, str(left))
-        return None
+    # What is compiled is what is watched: a change between both is seen.
+    _watch_modules()
+    with registry.quietly():
+        roots = watch.roots(transform)
+        note.key = key_of(transform)
+        twin = _shared.get(note.key) or _compiled(transform, note)
     note.twin, note.why = twin, None
     _put(transform, note, twin, roots, 0)
     return twin
@@ -214,7 +213,9 @@ def _reason(transform: Any) -> str:
     return "; ".join(dict.fromkeys(whys)) or "nothing in it is read"
 
 
-def _leave(transform: Any, note: Note, why: str) -> None:
+def _leave(transform: Any, note: Note | None, why: str) -> None:
+    """Let many calls be torchvision's own, for this reason."""
+    note = Note(_name(transform)) if note is None else note
     note.why, note.twin = why, None
     pause, note.pause = max(note.pause, _LATE), min(max(note.pause, _LATE) * 2, _NEVER)
     _put(transform, note, None, (), pause)

@@ -137,18 +137,6 @@ def _made_all(value: Any) -> Any:
     return value
 
 
-def settled(value: Any) -> Any:
-    """Return a nested result with arrays in the places of pending ones."""
-    if type(value) is PendingArray:
-        return value.made()
-    if type(value) in (list, tuple):
-        return type(value)(settled(part) for part in value)
-    if hasattr(value, "items"):
-        for key, part in value.items():
-            value[key] = settled(part)
-    return value
-
-
 def stack(result: Any, call: Call) -> None:
     """Put one pending tensor into the place of each list of pending arrays of one shape."""
     for key, value in list(result.items()):

@@ -310,13 +310,13 @@ def pending_in(value: Any) -> list[Pending]:
     return []
 
 
-def settled(value: Any) -> Any:
-    """Return a nested result with tensors in the places of pending ones."""
-    if isinstance(value, Pending):
-        return value.made()
+def settled(value: Any, pending: tuple[type, ...]) -> Any:
+    """Return a nested result with what pending objects of these classes stand for."""
+    if isinstance(value, pending):
+        return value.made()  # type: ignore[attr-defined]
     if type(value) in (list, tuple):
-        return type(value)(settled(part) for part in value)
+        return type(value)(settled(part, pending) for part in value)
     if hasattr(value, "items"):
         for key, part in value.items():
-            value[key] = settled(part)
+            value[key] = settled(part, pending)
     return value

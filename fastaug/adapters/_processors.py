@@ -161,7 +161,7 @@ class DropIn:
             plans, key = kept
             plans.keep(key, result, [_source_of(image) for image in _replay.leaves(given)], call)
         _pending.make(_pending.pending_in(result), call)
-        result = _arrays.settled(_pending.settled(result))
+        result = _pending.settled(result, (_pending.Pending, _arrays.PendingArray))
         if late:
             result.convert_to_tensors(late)
         return result

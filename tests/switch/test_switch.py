@@ -321,6 +321,16 @@ def test_composes_that_are_made_anew() -> None:
     assert row.switched == row.calls >= count - 6 and row.compiled <= 3
 
 
+def test_what_does_not_compile_is_not_compiled_again() -> None:
+    with mock.patch.object(twins, "_compiled", side_effect=RuntimeError("never")) as compiled:
+        for _ in range(50):
+            T.Compose([T.Resize(11), T.CenterCrop(11)])(IMAGE)
+        assert 0 < compiled.call_count < 6  # the transforms inside are compiled alone
+        several, count = T.Compose([T.Resize(11), T.CenterCrop(11)]), compiled.call_count
+        agree(several, IMAGE, calls=50)
+        assert compiled.call_count <= count + 3 and "RuntimeError: never" in str(why(several))
+
+
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::torch.jit.TracerWarning")
 def test_traces() -> None:
     scripted = torch.jit.script(nn.Sequential(T.CenterCrop(10), T.ConvertImageDtype(torch.float)))
