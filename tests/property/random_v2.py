@@ -276,7 +276,8 @@ def script(case: Case) -> str:
 def check(number: int) -> str:
     """Runs a case: '' when both packages do the same, else what differs and a script that shows it."""
     case = draw_case(number)
-    if difference(case) is None:
+    found = difference(case)
+    if found is None:
         return ""
     small = shrink(case)
-    return f"# v2 {number}: {difference(small)}\n{script(small)}"
+    return f"# v2 {number}: {difference(small) or f'once: {found}'}\n{script(small)}"
