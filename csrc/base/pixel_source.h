@@ -29,6 +29,10 @@ class PixelSource {
   // Makes the whole image where it is wanted; is_decoder_target() holds. Throws Error when it cannot.
   virtual void make_all(const Target& target, Arena& arena) = 0;
 
+  // Where the rows are, of pixels that lie in memory but not in one block: make() then copies them, unless all that is
+  // wanted lies in one. Null for pixels that do not exist yet.
+  virtual const uint8_t* const* rows() const { return nullptr; }
+
   // For plans: the region that make() works on, the bytes that it reads, and what they are.
   virtual Region made(Region wanted) const = 0;
   virtual int64_t bytes() const = 0;

@@ -6,10 +6,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/scattered.h"
 #include "base/status.h"
 #include "bind/arrow.h"
 #include "bind/errors.h"
 #include "bind/once.h"
+#include "bind/pillow_rows.h"
 
 namespace py = pybind11;
 
@@ -50,32 +52,63 @@ py::object attribute(const py::handle& object, const py::str& name) {
   return {};
 }
 
-// True if images of this mode hold `channels` bands of 8 bits, as bytes or in pixels of four.
-void check_layout(const py::object& core, bool bytes, int channels) {
-  struct Mode {
-    const char* name;
-    int channels;
-    std::atomic<bool> seen{false};
-  };
+struct Mode {
+  const char* name;
+  int channels;
+  std::atomic<bool> seen{false};  // in a schema
+};
+
+// The mode of an image, which holds `channels` bands of 8 bits.
+Mode& banded_mode(const py::object& core, int channels) {
   static Mode modes[] = {{"L", 1}, {"LA", 2}, {"RGB", 3}, {"YCbCr", 3}, {"HSV", 3}, {"RGBA", 4}, {"CMYK", 4}};
   const py::object named = owned(PyObject_GetAttr(core.ptr(), Names::get().mode.ptr()));
   const char* const text = PyUnicode_AsUTF8(named.ptr());
   if (text == nullptr) throw py::error_already_set();
   const std::string_view name = text;
   for (Mode& mode : modes) {
-    if (name != mode.name || channels != mode.channels || bytes != (channels == 1)) continue;
-    if (mode.seen) return;
-    const py::object capsule = core.attr("__arrow_c_schema__")();
-    const auto* schema = from_capsule<ArrowSchema>(capsule, "arrow_schema");
-    const bool pixels = std::strcmp(schema->format, "+w:4") == 0 && std::strcmp(schema->children[0]->format, "C") == 0;
-    if (bytes ? std::strcmp(schema->format, "C") != 0 : !pixels) {
-      fail(ErrorCode::kRuntime, "Pillow's Arrow export of mode " + std::string(name) + " has an unexpected layout");
-    }
-    mode.seen = true;
-    return;
+    if (name == mode.name && channels == mode.channels) return mode;
   }
   fail(ErrorCode::kValue,
        "image must hold " + std::to_string(channels) + " bands of 8 bits, got mode " + std::string(name));
+}
+
+// One band is bytes, others are pixels of four.
+void check_layout(const py::object& core, bool bytes, int channels) {
+  Mode& mode = banded_mode(core, channels);
+  if (mode.seen) return;
+  const py::object capsule = core.attr("__arrow_c_schema__")();
+  const auto* schema = from_capsule<ArrowSchema>(capsule, "arrow_schema");
+  const bool pixels = std::strcmp(schema->format, "+w:4") == 0 && std::strcmp(schema->children[0]->format, "C") == 0;
+  if (bytes != (channels == 1) || (bytes ? std::strcmp(schema->format, "C") != 0 : !pixels)) {
+    fail(ErrorCode::kRuntime, std::string("Pillow's Arrow export of mode ") + mode.name + " has an unexpected layout");
+  }
+  mode.seen = true;
+}
+
+std::pair<int, int> sides_of(const py::object& core) {
+  return owned(PyObject_GetAttr(core.ptr(), Names::get().size.ptr())).cast<std::pair<int, int>>();
+}
+
+// Pixels of an image of Pillow's, as its own memory has them.
+View pillow_layout(const py::object& core, int channels) {
+  const auto [width, height] = sides_of(core);
+  View view;
+  view.width = width;
+  view.height = height;
+  view.channels = channels;
+  view.pixel_stride = channels == 1 ? 1 : 4;
+  view.channel_stride = channels == 2 ? 3 : 1;
+  view.row_stride = view.pixel_stride * view.width;
+  return view;
+}
+
+py::object pillow_core(const py::object& image) {
+  py::object core = attribute(image, Names::get().im);
+  if (!core) {
+    fail(ErrorCode::kType, "image must be a PIL image with an Arrow export, got " +
+                               py::str(py::type::handle_of(image)).cast<std::string>());
+  }
+  return core;
 }
 
 Source from_array(const Array& array) {
@@ -130,12 +163,18 @@ py::object exportable(const py::handle& image, const py::object& core) {
 }
 
 Source from_pil(const py::object& image, int channels) {
-  const py::object core = attribute(image, Names::get().im);
-  if (!core) {
-    fail(ErrorCode::kType, "image must be a PIL image with an Arrow export, got " +
-                               py::str(py::type::handle_of(image)).cast<std::string>());
+  const py::object core = pillow_core(image);
+  try {
+    return from_core(exportable(image, core), channels);
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError)) throw;
+    // It lies in several blocks.
+    banded_mode(core, channels);
+    const View layout = pillow_layout(core, channels);
+    const uint8_t* const* const rows = rows_of_pillow(core, layout);
+    if (rows == nullptr) throw;
+    return {layout, core, std::make_shared<Scattered>(layout, rows)};
   }
-  return from_core(exportable(image, core), channels);
 }
 
 // Pillow's Image.__arrow_c_array__ loads the image and asks its core for a schema and the array. Whoever comes here has
@@ -154,14 +193,7 @@ Source from_core(const py::object& core, int channels) {
   const auto* array = from_capsule<ArrowArray>(capsule, "arrow_array");
   const bool bytes = array->n_children == 0;
   check_layout(core, bytes, channels);
-  const auto [width, height] = owned(PyObject_GetAttr(core.ptr(), names.size.ptr())).cast<std::pair<int, int>>();
-  View view;
-  view.width = width;
-  view.height = height;
-  view.channels = channels;
-  view.pixel_stride = bytes ? 1 : 4;
-  view.channel_stride = channels == 2 ? 3 : 1;
-  view.row_stride = view.pixel_stride * view.width;
+  View view = pillow_layout(core, channels);
   const ArrowArray* data = bytes ? array : array->children[0];
   if (array->length != int64_t{view.width} * view.height || data->n_buffers != 2 || data->buffers[1] == nullptr) {
     fail(ErrorCode::kRuntime, "Pillow's Arrow export has an unexpected layout");
@@ -171,7 +203,7 @@ Source from_core(const py::object& core, int channels) {
 }
 
 Sink into_pil(const py::object& image, int channels) {
-  const Source source = from_pil(image, channels);
+  const Source source = from_core(exportable(image, pillow_core(image)), channels);
   const View& view = source.view;
   Target target{const_cast<uint8_t*>(view.data),
                 DType::kUint8,

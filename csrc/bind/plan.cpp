@@ -20,6 +20,7 @@ namespace {
 // The work of an encoded source in a plan.
 struct Decoded {
   std::string format;
+  bool scattered = false;  // in several blocks of memory, which are read by other passes
   Region region;
   int64_t bytes = 0;
 };
@@ -43,7 +44,7 @@ struct PyPass {
 PyPlan as_python(Plan plan, const PixelSource* source) {
   PyPlan result{std::make_shared<const Plan>(std::move(plan)), {}};
   if (source != nullptr && result.plan->decoded) {
-    result.decoded = {source->name(), source->made(result.plan->passes[0].region), source->bytes()};
+    result.decoded = {source->name(), source->rows() != nullptr, source->made(result.plan->passes[0].region), source->bytes()};
   }
   return result;
 }
@@ -74,6 +75,8 @@ std::string name_of(const PyPass& self) {
     case PassKind::kBoxBlur:
       return lower(fastaug::name_of(self.plan->ops[static_cast<size_t>(pass.begin)].id));
     case PassKind::kDecode:
+      if (self.decoded.scattered) return "blocks";
+      [[fallthrough]];
     case PassKind::kMove:
     case PassKind::kMoveWarped:
     case PassKind::kRecolour:
@@ -182,14 +185,16 @@ void register_pass(py::module_& m) {
       .def_property_readonly("bytes_written",
                              [](const PyPass& self) {
                                if (!self.decodes()) return self.pass().bytes_written;
+                               if (self.decoded.scattered) return int64_t{0};
                                return area(self.decoded.region) * self.pass().channels;
                              })
       .def_readonly("seconds", &PyPass::seconds);
 }
 
-Plan plan_for(Program program, const View& view, bool encoded, uint32_t rewrites) {
+Plan plan_for(Program program, const View& view, const PixelSource* pixels, uint32_t rewrites) {
   const Shape shape{view.height, view.width, view.channels};
-  return make_plan(program, view, usual_target(program, shape, view.dtype), {kernels(), rewrites, encoded});
+  return make_plan(program, view, usual_target(program, shape, view.dtype),
+                   options_for(kernels(), rewrites, pixels));
 }
 
 }  // namespace
@@ -209,15 +214,15 @@ void register_plan(py::module_& m) {
       [](const py::tuple& tuple, uint32_t rewrites) {
         const Job job = as_job(tuple);
         PixelSource* const pixels = job.source.pixels;
-        const PlanOptions options{kernels(), rewrites, pixels != nullptr};
+        const PlanOptions options = options_for(kernels(), rewrites, pixels);
         return as_python(make_plan(job.program, job.source.view, job.target, options), pixels);
       },
       py::arg("job"), py::arg("rewrites") = uint32_t{kExactRewrites});
   m.def(
       "plan",
       [](const py::bytes& program, const Source& source, uint32_t rewrites) {
-        const bool encoded = source.pixels != nullptr;
-        return as_python(plan_for(as_program(program), source.view, encoded, rewrites), source.pixels.get());
+        const PixelSource* const pixels = source.pixels.get();
+        return as_python(plan_for(as_program(program), source.view, pixels, rewrites), pixels);
       },
       py::arg("program"), py::arg("source"), py::arg("rewrites") = uint32_t{kExactRewrites});
   m.def(
@@ -225,7 +230,7 @@ void register_plan(py::module_& m) {
       [](const py::bytes& program, int height, int width, int channels, uint32_t rewrites) {
         const ptrdiff_t stride = channels;
         const View view{nullptr, height, width, channels, stride * width, stride, 1};
-        return as_python(plan_for(as_program(program), view, false, rewrites), nullptr);
+        return as_python(plan_for(as_program(program), view, nullptr, rewrites), nullptr);
       },
       py::arg("program"), py::arg("height"), py::arg("width"), py::arg("channels"),
       py::arg("rewrites") = uint32_t{kExactRewrites});

@@ -15,12 +15,12 @@ void take_gil(PyThreadState* state);
 // Runs `body` without Python's lock, and returns its result.
 template <class Body>
 auto without_gil(const Body& body) {
-  using Result = decltype(body());
+  using Returned = decltype(body());
   std::exception_ptr error;
-  std::conditional_t<std::is_void_v<Result>, std::optional<bool>, std::optional<Result>> result;
+  std::conditional_t<std::is_void_v<Returned>, std::optional<bool>, std::optional<Returned>> result;
   PyThreadState* const state = PyEval_SaveThread();
   try {
-    if constexpr (std::is_void_v<Result>) {
+    if constexpr (std::is_void_v<Returned>) {
       body();
     } else {
       result.emplace(body());
@@ -30,7 +30,7 @@ auto without_gil(const Body& body) {
   }
   take_gil(state);
   if (error) std::rethrow_exception(error);
-  if constexpr (!std::is_void_v<Result>) return *std::move(result);
+  if constexpr (!std::is_void_v<Returned>) return *std::move(result);
 }
 
 }  // namespace fastaug::bind

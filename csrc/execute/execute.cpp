@@ -96,8 +96,10 @@ class Run {
     const int count = pass.end - pass.begin;
     switch (pass.kind) {
       case PassKind::kRead:
+        if (rows_ != nullptr) return source_stage(context_, cropped_layout(pass.crop), pass.read, cropped_rows(pass.crop));
         return source_stage(context_, cropped(memory_, pass.crop), pass.read);
       case PassKind::kWarp:
+        gather();
         return warp_stage(context_, cropped(memory_, pass.crop), op_of(pass), pass.region, pass.read, plan_.rounded);
       case PassKind::kWindow:
         return window_stage(context_, chain_, op_of(pass), shape_of(pass), pass.region);
@@ -137,16 +139,20 @@ class Run {
       case PassKind::kDecode:
         return decode(pass);
       case PassKind::kMove:
+        gather();
         return blit(plan_.blit, plan_.ops, memory_, target_, context_.kernels);
       case PassKind::kMoveWarped:
+        gather();
         return blit_warped(op_of(pass), memory_, target_, context_.kernels);
       case PassKind::kRecolour:
+        gather();
         return recolour(context_, cropped(memory_, pass.crop), &op_of(pass), reduced_ + pass.begin, means_ + pass.begin,
                         pass.end - pass.begin, plan_.store.vflip, target_);
       case PassKind::kKeep:
         return keep(pass);
       case PassKind::kTurn:
         memory_ = materialise_turned(context_, chain_, op_of(pass).flags == 1);
+        rows_ = nullptr;
         return;
       case PassKind::kStatistics: {
         Reduction reduction(op_of(pass), shape_of(pass), context_.kernels);
@@ -183,7 +189,34 @@ class Run {
   void decode(const Pass& pass) {
     PixelSource& pixels = *source_.pixels;
     if (plan_.in_place) return pixels.make_all(target_, context_.arena);
-    memory_ = pixels.make(pass.region, context_.arena);
+    rows_ = pixels.rows();
+    if (rows_ == nullptr) make(pixels, pass.region);
+  }
+
+  // Passes that do not go row by row need pixels in one block.
+  void gather() {
+    if (rows_ != nullptr) make(*source_.pixels, plan_.passes.front().region);
+    rows_ = nullptr;
+  }
+
+  View cropped_layout(Region crop) const {
+    View view = source_.view;
+    view.height = crop.height;
+    view.width = crop.width;
+    return view;
+  }
+
+  const uint8_t* const* cropped_rows(Region crop) {
+    const auto count = static_cast<size_t>(crop.height);
+    auto** const rows = reinterpret_cast<const uint8_t**>(context_.arena.bytes(count * sizeof(uint8_t*)));
+    for (size_t y = 0; y < count; ++y) {
+      rows[y] = rows_[static_cast<size_t>(crop.y) + y] + crop.x * source_.view.pixel_stride;
+    }
+    return rows;
+  }
+
+  void make(PixelSource& pixels, Region wanted) {
+    memory_ = pixels.make(wanted, context_.arena);
     // The plan is for the layout that was announced.
     const View& announced = source_.view;
     if (memory_.pixel_stride != announced.pixel_stride || memory_.channel_stride != announced.channel_stride) {
@@ -201,6 +234,7 @@ class Run {
     } else {
       memory_ = materialise(context_, chain_, layout, nullptr);
     }
+    rows_ = nullptr;
     memory_.data -= pass.region.y * memory_.row_stride + pass.region.x * memory_.pixel_stride;
   }
 
@@ -220,6 +254,7 @@ class Run {
   const Target& target_;
   std::vector<double>* seconds_;
   View memory_;
+  const uint8_t* const* rows_ = nullptr;  // of the image, if its memory is not one block
   Stage* chain_ = nullptr;
   float* means_;                   // of each op, for reductions that need one
   const ChannelTables** reduced_;  // of each op, for reductions that become tables
@@ -237,8 +272,8 @@ void execute(const Plan& plan, const Input& source, const Target& target, const 
 
 void execute(const Job& job, const ExecuteOptions& options, Report* report) {
   const Kernels& used = options.kernels != nullptr ? *options.kernels : kernels();
-  const bool encoded = job.source.pixels != nullptr;
-  Plan plan = make_plan(job.program, job.source.view, job.target, {used, options.rewrites, encoded});
+  const PlanOptions planning = options_for(used, options.rewrites, job.source.pixels);
+  Plan plan = make_plan(job.program, job.source.view, job.target, planning);
   execute(plan, job.source, job.target, used, report != nullptr ? &report->seconds : nullptr);
   if (report != nullptr) report->plan = std::move(plan);
 }

@@ -19,6 +19,7 @@ class TimedSource final : public PixelSource {
   Region made(Region wanted) const override { return source_.made(wanted); }
   int64_t bytes() const override { return source_.bytes(); }
   const char* name() const override { return source_.name(); }
+  const uint8_t* const* rows() const override { return source_.rows(); }
 
   View make(Region wanted, Arena& arena, int scale) override {
     const double start = now();

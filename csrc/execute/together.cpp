@@ -72,7 +72,8 @@ void execute_group(std::span<const Job> jobs, const std::vector<size_t>& group, 
   Region region;
   for (const size_t k : group) {
     const Job& job = jobs[k];
-    plans.push_back(make_plan(job.program, job.source.view, job.target, {used, options.rewrites, true}));
+    const PlanOptions planning = options_for(used, options.rewrites, job.source.pixels);
+    plans.push_back(make_plan(job.program, job.source.view, job.target, planning));
     region = joined(region, read_by(plans.back()));
   }
   PixelSource& source = *jobs[group.front()].source.pixels;
@@ -101,7 +102,8 @@ void execute_all(std::span<const Job> jobs, const ExecuteOptions& options, std::
     if (done[k]) continue;
     group.assign(1, k);
     const PixelSource* const source = jobs[k].source.pixels;
-    for (size_t other = k + 1; source != nullptr && other < jobs.size(); ++other) {
+    const bool shares = source != nullptr && source->rows() == nullptr;
+    for (size_t other = k + 1; shares && other < jobs.size(); ++other) {
       if (jobs[other].source.pixels == source) group.push_back(other);
     }
     if (group.size() == 1) {

@@ -142,7 +142,8 @@ uint32_t applicable(Program program, Shape in, uint32_t rewrites) {
 }
 
 uint32_t rewrites_of(const PlanOptions& options) {
-  return options.device ? options.rewrites & ~uint32_t{kComposeTaps | kMovePixels} : options.rewrites;
+  if (options.device) return options.rewrites & ~uint32_t{kComposeTaps | kMovePixels};
+  return options.scattered ? options.rewrites & ~uint32_t{kMovePixels | kRecolourPixels} : options.rewrites;
 }
 
 // Store ops leave the end of the list for the plan of the store.

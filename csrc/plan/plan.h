@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/image.h"
+#include "base/pixel_source.h"
 #include "kernels/kernels.h"
 #include "plan/blit_map.h"
 #include "plan/rewrite.h"
@@ -131,7 +132,15 @@ struct PlanOptions {
   // For a device: without tables, which it makes by itself; every image in memory is one that a warp can read, rows
   // come in any order, and nothing is moved but by passes of pixels. Taps are not composed.
   bool device = false;
+  // The source's pixels need not be made, since rows are read where they are: PixelSource::rows().
+  bool scattered = false;
 };
+
+// For a source whose pixels are made by `pixels`, if that is not null.
+inline PlanOptions options_for(const Kernels& kernels, uint32_t rewrites, const PixelSource* pixels) {
+  const bool encoded = pixels != nullptr;
+  return {kernels, rewrites, encoded, false, encoded && pixels->rows() != nullptr};
+}
 
 // Reads only shape, layout and dtype of source and target: their data may be null. Throws Error when the
 // program makes no sense for them.

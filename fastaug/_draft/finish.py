@@ -185,13 +185,6 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
         return program, borrow_tensor(_plain(image))
     if source != PIL_IMAGE:
         return program, _C.from_array(image) if draft.device is None else image.borrowed()
-    try:
-        return program, _C.from_pil(image, core.bands)
-    except ValueError:
-        # Pillow splits large images into blocks: a first crop is left to Pillow, which copies only that; else all is.
-        cropped = delegate.crop_by_pillow(image, draft.core.first)
-    if cropped is not None:
-        image, program = cropped, program[ops.OP_BYTES * (draft.core.views if draft.core.first[0] == "crop" else 1) :]
     return program, pil.borrow(image, core.bands)
 
 

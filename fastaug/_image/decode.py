@@ -249,7 +249,7 @@ def store(image: Image.Image, out: np.ndarray | None = None, samples: Samples = 
         try:
             source = _C.from_pil(image, channels)
         except ValueError:
-            pass  # large images, in several blocks
+            pass  # large images, if it is not known where their rows are
         else:
             return _run(b"", source, shape, out, samples)
     return kept(samples.of(np.asarray(image)), out)

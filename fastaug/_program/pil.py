@@ -11,7 +11,7 @@ _NOTHING = Image.Image()
 
 
 def borrow(image: Image.Image, channels: int) -> _C.Source:
-    """Borrow a PIL image that is loaded, or a copy if it lies in several blocks of memory, as a large one does."""
+    """Borrow a PIL image that is loaded; or a copy of a large one, if it is not known where Pillow keeps its rows."""
     try:
         return _C.from_pil(image, channels)
     except ValueError:

@@ -17,7 +17,8 @@ Planes offset(const Planes& planes, int columns) {
 
 class SourceStage final : public Stage {
  public:
-  SourceStage(Context& context, const View& view, Region wanted) : kernels_(context.kernels), view_(view) {
+  SourceStage(Context& context, const View& view, Region wanted, const uint8_t* const* rows)
+      : kernels_(context.kernels), view_(view), rows_(rows) {
     region = wanted;
     channels = view.channels;
     if (pillow_la()) spare_ = make_planes(context.arena, region.width);
@@ -29,7 +30,7 @@ class SourceStage final : public Stage {
   }
 
   void row(int y, const Planes& dst) override {
-    const uint8_t* src = view_.at(y, region.x, 0);
+    const uint8_t* src = first(y);
     if (scattered_) fetch_until(std::min(y + kAhead, region.y + region.height));
     if (view_.pixel_stride == 1) {
       for (int c = 0; c < channels; ++c) std::memcpy(dst.row[c], src + c * view_.channel_stride, region.width);
@@ -47,6 +48,10 @@ class SourceStage final : public Stage {
   }
 
  private:
+  const uint8_t* first(int y) const {
+    return rows_ == nullptr ? view_.at(y, region.x, 0) : rows_[y] + region.x * view_.pixel_stride;
+  }
+
   static constexpr int kAhead = 12;
   static constexpr ptrdiff_t kLine = 64;
   static constexpr ptrdiff_t kRoom = 8192;
@@ -55,7 +60,7 @@ class SourceStage final : public Stage {
   // Long rows go into the second-level cache: so many leave no room in the first for those that are worked on.
   void fetch_until(int last) {
     for (; fetched_ < last; ++fetched_) {
-      const uint8_t* p = view_.at(fetched_, region.x, 0);
+      const uint8_t* p = first(fetched_);
       const uint8_t* const end = p + view_.pixel_stride * (region.width - 1);
       // Some processors drop a prefetch whose page is not in the TLB; a load brings the page in.
       static_cast<void>(*static_cast<const volatile uint8_t*>(p));
@@ -72,6 +77,7 @@ class SourceStage final : public Stage {
 
   const Kernels& kernels_;
   View view_;
+  const uint8_t* const* rows_;
   Planes spare_;
   bool scattered_;
   bool long_;
@@ -334,8 +340,8 @@ Op* bare_ops(Arena& arena, const Step* steps, int count) {
   return ops;
 }
 
-Stage* source_stage(Context& context, const View& view, Region region) {
-  return context.arena.make<SourceStage>(context, view, region);
+Stage* source_stage(Context& context, const View& view, Region region, const uint8_t* const* rows) {
+  return context.arena.make<SourceStage>(context, view, region, rows);
 }
 
 Stage* window_stage(Context& context, Stage* input, const Op& op, Shape in, Region region) {
