@@ -20,7 +20,7 @@ from torch import nn
 from fastaug._draft import releases
 from fastaug._draft.replaced import is_function
 from fastaug._draft.through import replaced
-from fastaug._draft.written import has_hooks, other_methods
+from fastaug._draft.written import global_hooks, global_pre_hooks, has_hooks, other_methods
 
 # The modules in which torchvision defines the classes of its v1 API, and the functions that they call.
 _V1 = ("torchvision.transforms.transforms", "torchvision.transforms.autoaugment")
@@ -143,7 +143,8 @@ def reason_of_barrier(transform: Any) -> str:
     if name := replaced(ours or cls):
         return f"its {name} is a function of yours"
     if ours is cls:
-        return "hooks on all modules want to see images"
+        hooked = global_hooks or global_pre_hooks
+        return "hooks on all modules want to see images" if hooked else "a transform of images, called with the sample"
     if ours is not None and ours.__name__ != "Transform":
         over = " and ".join(other_methods(cls, ours))
         return f"a subclass of {ours.__name__} that overrides {over or 'what calling it does'}"

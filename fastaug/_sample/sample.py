@@ -241,11 +241,12 @@ class Sample(Drawn):
 
     def _drafted(self, function: Any) -> bool:
         """Return whether a transform of single images was drafted, for a sample that is one Pillow image."""
-        called = isinstance(function, nn.Module) and not isinstance(function, Pipeline)
-        step = None if called else step_of(function)
+        step = step_of(function)
         if step is None or self.spec is not None or self.unpacked:
             return False
         prepare, draw, do = step
+        if draw is not None and isinstance(function, nn.Module) and not isinstance(function, Pipeline):
+            return False  # what it draws is its own
         records = self.call.tape is not None and (draw is not None or hasattr(function, "transforms"))
         if prepare is not None or (records and getattr(function, "_drawn", ()) != ("params",)):
             return False

@@ -416,3 +416,16 @@ def test_drawing_leaves_the_sample_as_it_is() -> None:
 def test_sizes_are_pairs(sample: Any) -> None:
     """Other numbers than a pair are a sample, in which there is nothing to draw for."""
     assert v2.Compose([v2.Identity(), v2.ToPureTensor()]).sample(sample) == []
+
+
+def test_transforms_of_images_are_no_barrier() -> None:
+    plan = v2.Compose([T.Decode(), T.CenterCrop(50), v2.ToImage(), v2.Resize(20)]).explain(IMAGE)
+    assert not plan.barriers and "kept apart by\n  nothing" in str(plan)
+    drawing = v2.Compose([T.RandomRotation(20), v2.ToImage()]).explain(IMAGE)
+    assert [one["reason"] for one in drawing.barriers] == ["a transform of images, called with the sample"]
+    hook = torch.nn.modules.module.register_module_forward_hook(lambda *_: None)
+    try:
+        hooked = v2.Compose([T.CenterCrop(50), v2.ToImage()]).explain(IMAGE)
+    finally:
+        hook.remove()
+    assert hooked.barriers[0]["reason"] == "hooks on all modules want to see images"
