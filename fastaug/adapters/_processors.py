@@ -25,6 +25,12 @@ from fastaug.adapters._pending import Call
 
 _active: contextvars.ContextVar[Call | None] = contextvars.ContextVar("fastaug_processor_call", default=None)
 
+#: What images may be besides what transformers takes.
+_ENCODED = (Path, bytes, bytearray, LazyImage)
+
+#: Sizes of images whose moves are remembered.
+_MOST_DRAFTS = 4096
+
 _DTYPES = (None, torch.float32, torch.float16, torch.bfloat16)
 
 
@@ -122,6 +128,10 @@ class DropIn:
         if _active.get() is not None or traced():
             return super().preprocess(images, *args, **kwargs)  # type: ignore[misc]
         return self._run(super().preprocess, images, args, kwargs, False)[0]  # type: ignore[misc]
+
+    def fetch_images(self, images: Any) -> Any:
+        """Return the images of files, bytes and handles, not read yet, and of addresses."""
+        return _unread(images) if isinstance(images, _ENCODED) else super().fetch_images(images)  # type: ignore[misc]
 
     def _run(self, own: Any, images: Any, args: Any, kwargs: Any, logs: bool) -> tuple[Any, Call]:
         options = getattr(self, "_fastaug", _PLAIN)
@@ -222,26 +232,44 @@ def _opened(images: Any, call: Call, pillow: bool) -> Any:
     """Return the images of a call with pending tensors in the places of files, bytes and handles."""
 
     def opened(image: Any) -> Any:
-        if not isinstance(image, (Path, bytes, bytearray, LazyImage)):
+        if isinstance(image, _ENCODED):
+            image = _unread(image)
+        if type(image) is not Unread or pillow:
             return image
-        handle = image if isinstance(image, LazyImage) else LazyImage(image, "RGB")
-        if pillow or not handle.native or handle.mode != "RGB" or (handle.exif and handle.orientation > 1):
-            return handle.load()
-        width, height = handle.size
-        return Images.of_photo(call, Photo(handle, (3, height, width)))
+        width, height = image.size
+        return Images.of_photo(call, Photo(image.handle, (3, height, width)))
 
     return _leaf(images, opened)
 
 
 def _loaded(images: Any) -> Any:
     """Return the images of a call with PIL images in the places of files, bytes and handles."""
+    return _leaf(images, lambda image: _handle(image).load() if isinstance(image, _ENCODED) else image)
 
-    def loaded(image: Any) -> Any:
-        if isinstance(image, LazyImage):
-            return image.load()
-        return LazyImage(image, "RGB").load() if isinstance(image, (Path, bytes, bytearray)) else image
 
-    return _leaf(images, loaded)
+def _handle(image: Any) -> LazyImage:
+    return image if isinstance(image, LazyImage) else LazyImage(image, "RGB")
+
+
+class Unread(Image.Image):
+    """A PIL image of a handle, which Pillow's methods load when they need samples, as those of an opened file."""
+
+    def __init__(self, handle: LazyImage) -> None:
+        super().__init__()
+        self.handle = handle
+        self._mode, self._size = "RGB", handle.size
+
+    def load(self) -> Any:
+        if self._im is None:
+            self.im = self.handle.load().im
+        return super().load()
+
+
+def _unread(image: Any) -> Image.Image:
+    """Return the image of a file, bytes or a handle, loaded if the core does not decode it as RGB."""
+    handle = _handle(image)
+    plain = handle.native and handle.mode == "RGB" and not (handle.exif and handle.orientation > 1)
+    return Unread(handle) if plain else handle.load()
 
 
 @functools.cache
@@ -269,6 +297,7 @@ def _native_of(backend: Any) -> type:
         if not args and str(kwargs.get("device") or "cpu") == "cpu":
             if isinstance(image, _pending.Pending):
                 return image
+            image = _replay.unwatched(image)
             if isinstance(image, Image.Image) and image.mode == "RGB" and "transparency" not in image.info:
                 image.load()
                 width, height = image.size
