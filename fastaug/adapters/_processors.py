@@ -17,9 +17,10 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._image.lazy import LazyImage
+from fastaug._program import pil
 from fastaug._program.eager import traced
 from fastaug.adapters import _arrays, _pending, _replay
-from fastaug.adapters._cells import Photo, Store
+from fastaug.adapters._cells import Cell, Move, Photo, Store
 from fastaug.adapters._images import Images
 from fastaug.adapters._pending import Call
 
@@ -398,6 +399,72 @@ def _remade(cls: Any, state: dict[str, Any], options: Options) -> Any:
     vars(drop_in).update(state)
     drop_in._fastaug = options
     return drop_in
+
+
+def is_known(p: Any) -> bool:
+    """Return whether this is an image processor of a known backend."""
+    return isinstance(p, DropIn) or _class_of(type(p)) is not None
+
+
+def is_by_pillow(p: DropIn) -> bool:
+    return p._by_pillow
+
+
+def is_fixed(p: Any) -> bool:
+    """Return whether a drop-in makes images of one size, by code that is all of its backend."""
+    size = {name for name, value in dict(getattr(p, "size", None) or {}).items() if value}
+    methods = ("preprocess", "_preprocess", "resize", *_replay.WHOLE_INTAKE)
+    own = any(callable(value) for value in vars(p).values())
+    return not own and size == {"height", "width"} and _replay.only_pass_on(type(p), methods, p._backend)
+
+
+def drafted(p: Any, height: int, width: int) -> tuple[tuple[Move, ...], Store]:
+    """Return what a drop-in does to an RGB image of a size, whose samples it does not see.
+
+    Raises:
+        ValueError: if it does anything else, which the message names.
+    """
+    plans = p._fastaug.plans
+    key = ("drafted", height, width)
+    known: tuple[tuple[Move, ...], Store] | None = plans.drafts.get(key)
+    if known is None:
+        while len(plans.drafts) >= _MOST_DRAFTS:
+            plans.drafts.pop(next(iter(plans.drafts)), None)
+        known = plans.drafts[key] = _drafted(p, height, width)
+    return known
+
+
+def _drafted(p: Any, height: int, width: int) -> tuple[tuple[Move, ...], Store]:
+    call = Call(logs=True)
+    image = pil.blank("RGB", width, height)
+    token = _active.set(call)
+    error: Exception | None = None
+    try:
+        result = super(DropIn, p).preprocess(image, return_tensors=None)
+        names = list(result) if hasattr(result, "items") else [type(result).__name__]
+        found = result["pixel_values"] if names == ["pixel_values"] else None
+    except Exception as raised:
+        error, names, found = raised, [], None
+    finally:
+        _active.reset(token)
+    alone = isinstance(found, list) and len(found) == 1
+    value = found[0] if alone else found  # type: ignore[index]
+    cells: Sequence[Cell] = ()
+    if type(value) is Images and value.lead == (() if alone else (1,)):
+        cells = value.cells
+    elif type(value) is _arrays.PendingArray:
+        cells = [value.cell]
+    cell = cells[0] if len(cells) == 1 else None
+    if cell is None or cell.store is None or cell.window is not None or call.own or call.touched:
+        did = "; ".join(dict.fromkeys(call.own)) or f"pixel_values of {type(value).__name__}"
+        if error is not None:
+            did = f"{type(error).__name__}: {error}"
+        elif names != ["pixel_values"]:
+            did = ", ".join(names)
+        raise ValueError(
+            f"processor should return one image, resized, cropped and normalized; {type(p).__name__} gives {did}"
+        )
+    return cell.moves, cell.store
 
 
 def drop_in(p: Any, options: Options) -> Any:

@@ -35,7 +35,7 @@ _SEEN = 256
 _INTAKE = ("preprocess",)
 
 #: What it must not have of its own there.
-_WHOLE_INTAKE = (
+WHOLE_INTAKE = (
     "_preprocess_image_like_inputs",
     "_prepare_image_like_inputs",
     "_prepare_images_structure",
@@ -91,6 +91,8 @@ class Plans:
     def __init__(self) -> None:
         self._plans: dict[Any, Plan] = {}
         self._seen: dict[Any, None] = {}
+        #: What is done to images of a size, for pipelines.
+        self.drafts: dict[Any, Any] = {}
         self._checks: dict[type, Callable[[Any], bool] | None] = {}
 
     def key(self, processor: Any, backend: type, images: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -149,14 +151,17 @@ def states() -> tuple[Any, ...]:
 
 def _check_of(cls: type, backend: type) -> Callable[[Any], bool] | None:
     """Return a function that says whether an object has the methods of its class as they are now."""
-    if any(_own(cls, name, backend) for name in _WHOLE_INTAKE):
-        return None
-    if any(not _passes_on(method) for name in _INTAKE for method in _own(cls, name, backend)):
+    if any(_own(cls, name, backend) for name in WHOLE_INTAKE) or not only_pass_on(cls, _INTAKE, backend):
         return None
     names = tuple(name for name in dir(cls) if callable(getattr(cls, name)) and not name.startswith("__"))
     values = tuple(getattr(cls, name) for name in names)
     check: Callable[[Any], bool] = _C.as_written(cls, names, values, names, ())
     return check
+
+
+def only_pass_on(cls: type, names: Sequence[str], backend: type) -> bool:
+    """Return whether methods of these names are the backend's, but for some that only call the one further up."""
+    return all(_passes_on(method) for name in names for method in _own(cls, name, backend))
 
 
 def _own(cls: type, name: str, backend: type) -> list[Any]:

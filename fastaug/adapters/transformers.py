@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 import fastaug.transforms as T
+from fastaug._draft.interpolation import as_interpolation
 from fastaug.adapters import _processors
+from fastaug.adapters._cells import Move, Store
 from fastaug.transforms import InterpolationMode, v2
 from fastaug.transforms._base import Transform
 from fastaug.transforms.v2 import functional as F
@@ -19,18 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["installed", "pipeline_of", "processor"]
 
-# In the order of Pillow's numbers.
-_BY_NUMBER = ("NEAREST", "LANCZOS", "BILINEAR", "BICUBIC", "BOX", "HAMMING")
-_PIL_FILTERS = {name: InterpolationMode[name] for name in _BY_NUMBER}
-_TENSOR_FILTERS = {name: _PIL_FILTERS[name] for name in ("BILINEAR", "BICUBIC")}
-
-# Methods of a backend that define the result.
-_METHODS = ("__call__", "preprocess", "_preprocess", "process_image", "convert_to_rgb", "resize", "center_crop") + (
-    "rescale",
-    "normalize",
-    "rescale_and_normalize",
-    "_fuse_mean_std_and_rescale_factor",
-)
+#: Sizes of images that are tried before a pipeline is returned.
+_TRIED = ((480, 640), (321, 200))
 
 
 def processor(p: Any, dtype: torch.dtype | None = None, recycle: bool = False, num_threads: int | None = None) -> Any:
@@ -93,8 +84,9 @@ def installed(dtype: torch.dtype | None = None, recycle: bool = False, num_threa
 def pipeline_of(processor: Any) -> Any:
     """Return a pipeline with the results of ``processor(images=image)``, bit for bit.
 
-    It supports processors of transformers 5 that resize, crop, rescale by 1/255 and normalise, such as those of ViT,
-    CLIP, DINOv2 and SigLIP, with the Pillow backend ("slow") or the torchvision backend ("fast").
+    It supports processors that resize, pad, crop, rescale and normalise, such as those of ViT, CLIP, DINOv2, SigLIP and
+    ConvNeXT, with the Pillow backend ("slow") or the torchvision backend ("fast"). How, the processor's own code says,
+    once for each size of image.
 
     Args:
         processor: the image processor. For a processor of several kinds of inputs, its ``image_processor``.
@@ -106,9 +98,10 @@ def pipeline_of(processor: Any) -> Any:
         it converts.
 
     Raises:
-        ImportError: transformers is not installed, or is older than 5 and has no backends of image processors.
-        TypeError: not an image processor of one of the two backends.
-        ValueError: the processor has an unsupported step, which the message names.
+        ImportError: transformers is not installed, or has no backends of image processors.
+        TypeError: not an image processor of a known backend.
+        ValueError: the processor returns more than ``pixel_values`` of one image, or makes them in another way; the
+            message says how.
 
     Example::
 
@@ -117,109 +110,83 @@ def pipeline_of(processor: Any) -> Any:
         processor = AutoImageProcessor.from_pretrained("google/vit-base-patch16-224")
         pixel_values = pipeline_of(processor).batch(paths)
     """
-    from transformers.image_processing_backends import PilBackend, TorchvisionBackend
-
-    backend: Any = next((one for one in (PilBackend, TorchvisionBackend) if isinstance(processor, one)), None)
-    if backend is None:
+    if not _processors.is_known(processor):
         raise TypeError(f"processor should be an image processor of transformers, got {type(processor)}")
-    for name in _METHODS:
-        if name in vars(processor) or getattr(type(processor), name, None) is not getattr(backend, name, None):
-            raise ValueError(f"processor has a {name} of its own, which is not read: {type(processor).__name__}")
-    by_pillow = backend is PilBackend
-    _check(processor)
-    mean, std = _three(processor.image_mean), _three(processor.image_std)
-    if by_pillow:
-        ends: list[Any] = [T.ToTensor(), T.Normalize(mean, std)]
-        return T.Compose([T.Decode(), *_geometry(processor, T.Resize, _PIL_FILTERS, Crop), *ends])
+    ours = _processors.drop_in(processor, _processors.Options(None, False, None))
+    tried = {_processors.drafted(ours, *size) for size in _TRIED}
+    moves, store = next(iter(tried))
+    fixed = _processors.is_fixed(ours) and len(tried) == 1 and len(moves) == 1 and moves[0][0] == "resize"
+    factor, mean, std = store
+    if _processors.is_by_pillow(ours):
+        if factor is not None:
+            raise ValueError(f"processor should rescale by 1/255, got {_words(store)}")
+        steps: list[Any] = [T.Resize(*_resize(moves[0]))] if fixed else [Steps(ours, store)]
+        normalize = [T.Normalize(list(mean), list(std))] if mean else []
+        return T.Compose([T.Decode(), *steps, T.ToTensor(), *normalize])
+    if factor != 1.0 or not mean:
+        raise ValueError(f"processor should normalize, got {_words(store)}")
     # Like the backend, normalise unscaled samples in float32.
-    unit = 1.0 / processor.rescale_factor
-    mean, std = (torch.tensor(values) * unit for values in (mean, std))
-    steps = _geometry(processor, v2.Resize, _TENSOR_FILTERS, SampleCrop)
-    ends = [v2.ToDtype(torch.float32), v2.Normalize(mean.tolist(), std.tolist()), v2.ToPureTensor()]
+    steps = [v2.Resize(*_resize(moves[0]))] if fixed else [SampleSteps(ours, store)]
+    ends = [v2.ToDtype(torch.float32), v2.Normalize(list(mean), list(std)), v2.ToPureTensor()]
     return v2.Compose([T.Decode(), v2.ToImage(), *steps, *ends])
 
 
-def _check(processor: Any) -> None:
-    """Raise ValueError unless the processor rescales by 1/255, normalises, and does not pad."""
-    for name, wanted in (("do_rescale", True), ("do_normalize", True), ("do_pad", False)):
-        if bool(getattr(processor, name, None)) is not wanted:
-            raise ValueError(f"processor should have {name} {wanted}, got {getattr(processor, name, None)}")
-    if processor.rescale_factor != 1 / 255:
-        raise ValueError(f"processor should have the rescale_factor 1/255, got {processor.rescale_factor}")
+def _words(store: Store) -> str:
+    factor, mean, _ = store
+    return f"samples {'divided by 255' if factor is None else f'times {factor}'}{', normalized' if mean else ''}"
 
 
-def _geometry(processor: Any, resize: Any, filters: Mapping[str, InterpolationMode], crop: Any) -> list[Any]:
-    steps = []
-    if processor.do_resize:
-        sides = _sides(processor.size)
-        interpolation = filters.get(_filter(processor.resample))
-        if interpolation is None:
-            raise ValueError(f"processor should resample by one of {', '.join(filters)}, got {processor.resample}")
-        if sides.keys() == {"shortest_edge"}:
-            steps.append(resize(sides["shortest_edge"], interpolation, antialias=True))
-        elif sides.keys() == {"height", "width"}:
-            steps.append(resize([sides["height"], sides["width"]], interpolation, antialias=True))
-        else:
-            raise ValueError(f"processor should have a size of height and width, or shortest_edge, got {sides}")
-    if processor.do_center_crop:
-        sides = _sides(processor.crop_size)
-        if sides.keys() != {"height", "width"}:
-            raise ValueError(f"processor should have a crop_size of height and width, got {sides}")
-        steps.append(crop((sides["height"], sides["width"])))
-    return steps
+def _resize(move: Move) -> tuple[list[int], InterpolationMode, None, bool]:
+    """Return the arguments of a Resize."""
+    _, height, width, number, exact, antialias = move
+    mode = InterpolationMode.NEAREST_EXACT if exact else as_interpolation(number)
+    return [height, width], mode, None, antialias
 
 
-def _sides(size: Any) -> dict[str, int]:
-    """Return the given sides by name."""
-    return {name: int(value) for name, value in dict(size).items() if value is not None}
+class _Moves:
+    """What the code of an image processor does to an image before its samples become floats, by the image's size."""
 
-
-def _filter(resample: Any) -> str:
-    """Return Pillow's name of a filter, given its number or torchvision's member. Both backends default to bilinear."""
-    if resample is None:
-        return "BILINEAR"
-    name = getattr(resample, "name", None)
-    if name is None and isinstance(resample, int) and 0 <= resample < len(_BY_NUMBER):
-        name = _BY_NUMBER[resample]
-    return str(name)
-
-
-def _three(values: Any) -> list[float]:
-    return [float(value) for value in values] if isinstance(values, (list, tuple)) else [float(values)] * 3
-
-
-class Crop(Transform):
-    """A center crop that rounds down, where torchvision rounds to even, and pads with zeros, more of them in front."""
-
-    def __init__(self, size: tuple[int, int]) -> None:
+    def __init__(self, processor: Any, store: Store) -> None:
         super().__init__()
-        self.size = size
+        self.processor, self.store = processor, store
+
+    def moves(self, height: int, width: int) -> tuple[Move, ...]:
+        moves, store = _processors.drafted(self.processor, height, width)
+        if store != self.store:
+            raise ValueError(f"images of {height}x{width} are normalized in another way: {store}, not {self.store}")
+        return moves
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({type(self.processor).__name__})"
+
+
+class Steps(_Moves, Transform):
+    """The resizes, pads and crops of an image processor with Pillow's backend."""
 
     def _draft(self, draft: Draft, params: None) -> None:
         _, height, width = draft.dimensions()
-        rows, columns = self.size
-        above, left = max(rows - height, 0), max(columns - width, 0)
-        if above or left:
-            draft.pad([left - left // 2, above - above // 2, left // 2, above // 2], 0, "constant")
-        draft.crop(max(height - rows, 0) // 2, max(width - columns, 0) // 2, rows, columns)
+        for move in self.moves(height, width):
+            name, *given = move
+            if name == "resize":
+                draft.resize(*_resize(move))
+            elif name == "pad":
+                draft.pad(list(given[0]), *given[1:])
+            else:
+                draft.crop(*given)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(size={self.size})"
 
-
-class SampleCrop(v2.Transform):
-    """A center crop like :class:`Crop`, with more of the zeros behind."""
-
-    def __init__(self, size: tuple[int, int]) -> None:
-        super().__init__()
-        self.size = size
+class SampleSteps(_Moves, v2.Transform):
+    """Those of one with torchvision's backend."""
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        height, width = query_size([inpt])
-        rows, columns = self.size
-        above, left = max(rows - height, 0), max(columns - width, 0)
-        if above or left:
-            sides = [left // 2, above // 2, (left + 1) // 2, (above + 1) // 2]
-            inpt = self._call_kernel(F.pad, inpt, padding=sides, fill=0)
-        top, left = max(height - rows, 0) // 2, max(width - columns, 0) // 2
-        return self._call_kernel(F.crop, inpt, top=top, left=left, height=rows, width=columns)
+        for move in self.moves(*query_size([inpt])):
+            name, *given = move
+            if name == "resize":
+                size, mode, _, antialias = _resize(move)
+                inpt = self._call_kernel(F.resize, inpt, size=size, interpolation=mode, antialias=antialias)
+            elif name == "pad":
+                inpt = self._call_kernel(F.pad, inpt, padding=list(given[0]), fill=given[1])
+            else:
+                top, left, height, width = given
+                inpt = self._call_kernel(F.crop, inpt, top=top, left=left, height=height, width=width)
+        return inpt

@@ -16,25 +16,35 @@ import pytest
 import torch
 import transformers
 from PIL import Image
-from transformers import (
-    CLIPImageProcessor,
-    DetrImageProcessor,
-    LlavaNextImageProcessor,
-    Qwen2VLImageProcessor,
-    Siglip2ImageProcessor,
-    ViTImageProcessor,
-)
-from transformers.image_processing_backends import PilBackend, TorchvisionBackend
-from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
 from bench.clients import load
-from fastaug.adapters.transformers import installed, processor
+from fastaug.adapters.transformers import installed, pipeline_of, processor
 from fastaug.io import lazy
 from support.images import PHOTOS, photo
 from support.scale import cases
 
+try:
+    from transformers.image_processing_backends import PilBackend, TorchvisionBackend
+except ImportError:  # before 5.3
+    from transformers.image_processing_utils_fast import BaseImageProcessorFast as TorchvisionBackend
+
+    PilBackend = None
+
+BACKENDS = tuple(backend for backend in (TorchvisionBackend, PilBackend) if backend is not None)
+
+
+def fast(name: str) -> Any:
+    """Return the image processor of a model with torchvision's backend."""
+    return getattr(transformers, f"{name}ImageProcessor{'' if PilBackend else 'Fast'}")
+
+
+CLIPImageProcessor, DetrImageProcessor, LlavaNextImageProcessor = map(fast, ("CLIP", "Detr", "LlavaNext"))
+Qwen2VLImageProcessor, Siglip2ImageProcessor, ViTImageProcessor = map(fast, ("Qwen2VL", "Siglip2", "ViT"))
+#: These and that of Pillow's backend, where releases have it.
+VITS = [ViTImageProcessor, *([transformers.ViTImageProcessorPil] if PilBackend else [])]
+
 #: What these take is not images alone, or they need what is not installed.
-ELSEWHERE = {"LayoutLMv2ImageProcessor", "LayoutLMv3ImageProcessor"}
+ELSEWHERE = {f"LayoutLMv{n}ImageProcessor{kind}" for n in (2, 3) for kind in ("", "Fast")}
 
 
 def classes() -> Iterator[Any]:
@@ -48,7 +58,7 @@ def classes() -> Iterator[Any]:
             except ImportError:
                 continue
             for cls in found.values():
-                backend = isinstance(cls, type) and issubclass(cls, (TorchvisionBackend, PilBackend))
+                backend = isinstance(cls, type) and issubclass(cls, BACKENDS)
                 if backend and cls.__module__ == name and cls.__name__ not in ELSEWHERE:
                     yield cls
 
@@ -165,6 +175,28 @@ def test_equal(cls: Any) -> None:
         done += not isinstance(expected, str)
     if not done:
         pytest.skip("takes no image alone")
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_pipeline(cls: Any) -> None:
+    """A pipeline of a processor has its results at every size, or there is none."""
+    theirs = made(cls)
+    try:
+        ours = pipeline_of(theirs)
+    except ValueError as error:
+        pytest.skip(str(error))
+    copied = pickle.loads(pickle.dumps(ours))
+    for height, width in ((91, 130), (130, 91), (224, 224), (60, 200), (333, 250), (47, 33)):
+        picture = photo("chelsea", height, width)
+        expected = theirs(picture, return_tensors="pt")["pixel_values"]
+        for pipeline in (ours, copied):
+            assert torch.equal(pipeline(picture)[None], expected), (height, width)
+
+
+def test_pipelines_are_many() -> None:
+    """Overrides that only call what they override are no reason to refuse."""
+    for name in ("ViT", "CLIP", "Siglip", "Beit", "DPT", "ConvNext", "Segformer", "DeiT"):
+        pipeline_of(made(fast(name)))
 
 
 def test_it_stays_what_it_was(tmp_path: Path) -> None:

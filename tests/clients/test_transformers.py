@@ -61,13 +61,39 @@ def test_batches(cls: Any, files: list[Path]) -> None:
         assert torch.equal(pipeline.batch(images), expected)
 
 
-@pytest.mark.parametrize("resample", [0, 1, 4, 5])
+@pytest.mark.parametrize("resample", [0, 1, 2, 3])
+@pytest.mark.parametrize("cls", PROCESSORS)
+def test_filters(cls: Any, resample: int) -> None:
+    processor = cls(resample=resample, size={"height": 60, "width": 91}, do_center_crop=False)
+    image = photo("coffee", 120, 301)
+    assert torch.equal(pipeline_of(processor)(image), pixel_values(processor, image)[0])
+
+
+@pytest.mark.parametrize("resample", [4, 5])
 def test_filters_of_pillow(resample: int) -> None:
     processor = ViTImageProcessorPil(resample=resample, size={"height": 60, "width": 91})
     image = photo("coffee", 120, 301)
     assert torch.equal(pipeline_of(processor)(image), pixel_values(processor, image)[0])
-    with pytest.raises(ValueError, match="should resample by one of BILINEAR, BICUBIC"):
-        pipeline_of(ViTImageProcessor(resample=resample))
+
+
+def test_a_resize_to_one_size_is_a_plain_one() -> None:
+    """Its transforms are the core's, and the code of the processor does not run again."""
+    for cls in (ViTImageProcessor, ViTImageProcessorPil):
+        assert "Steps" not in repr(pipeline_of(cls())) and "Resize(size=[224, 224]" in repr(pipeline_of(cls()))
+    for cls in (CLIPImageProcessor, CLIPImageProcessorPil, Larger):
+        assert f"Steps({cls.__name__})" in repr(pipeline_of(cls()))
+    image = photo("chelsea", 91, 130)
+    assert torch.equal(pipeline_of(Larger())(image), pixel_values(Larger(), image)[0])
+    own = ViTImageProcessor()
+    own.resize = lambda image, size, **options: image
+    assert pipeline_of(own)(image).shape == (3, 91, 130)
+
+
+class Larger(ViTImageProcessor):  # type: ignore[misc]
+    """Overrides a step, which the core does."""
+
+    def resize(self, image: Any, size: Any, **options: Any) -> Any:
+        return super().resize(image, type(size)(height=image.shape[-2] + 7, width=2 * size.width), **options)
 
 
 class Otherwise(ViTImageProcessor):  # type: ignore[misc]
@@ -75,18 +101,35 @@ class Otherwise(ViTImageProcessor):  # type: ignore[misc]
         return images
 
 
+class Rolled(ViTImageProcessor):  # type: ignore[misc]
+    def resize(self, image: Any, *args: Any, **options: Any) -> Any:
+        return super().resize(image.roll(1), *args, **options)
+
+
+class BySize(ViTImageProcessor):  # type: ignore[misc]
+    """Normalizes small images in another way."""
+
+    def rescale_and_normalize(self, images: Any, *args: Any, **options: Any) -> Any:
+        if images.shape[-1] < 30:
+            args = (*args[:3], [0.3] * 3, *args[4:])
+        return super().rescale_and_normalize(images, *args, **options)
+
+    def resize(self, image: Any, *args: Any, **options: Any) -> Any:
+        return image
+
+
 def test_what_is_not_read() -> None:
-    for options, message in (
-        ({"do_pad": True}, "do_pad False"),
-        ({"do_rescale": False}, "do_rescale True"),
-        ({"do_normalize": False}, "do_normalize True"),
-        ({"rescale_factor": 1 / 127.5}, "rescale_factor 1/255"),
-        ({"size": {"shortest_edge": 100, "longest_edge": 300}}, "height and width, or shortest_edge"),
+    for processor, message in (
+        (ViTImageProcessor(do_normalize=False), "should normalize, got samples times 0.0039"),
+        (ViTImageProcessorPil(rescale_factor=1 / 127.5), "gives pixel_values of ndarray"),
+        (Otherwise(), "Otherwise gives pixel_values of Images"),
+        (Rolled(), "Rolled gives roll of uint8"),
+        (Qwen2VLImageProcessor(), "gives pixel_values, image_grid_thw"),
     ):
         with pytest.raises(ValueError, match=message):
-            pipeline_of(ViTImageProcessor(**options))
-    with pytest.raises(ValueError, match="a rescale_and_normalize of its own, which is not read: Otherwise"):
-        pipeline_of(Otherwise())
+            pipeline_of(processor)
+    with pytest.raises(ValueError, match="images of 20x20 are normalized in another way"):
+        pipeline_of(BySize())(photo("chelsea", 20, 20))
     with pytest.raises(TypeError, match="should be an image processor"):
         pipeline_of(torch.nn.Identity())
 
