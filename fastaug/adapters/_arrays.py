@@ -16,6 +16,7 @@ from fastaug._program.job import DTYPES
 from fastaug.adapters._cells import Cell, Photo, Store
 from fastaug.adapters._images import Images
 from fastaug.adapters._pending import Blueprint, Call, fill
+from fastaug.adapters._replay import unwatched
 
 _UINT8, _FLOAT32 = np.dtype(np.uint8), np.dtype(np.float32)
 
@@ -198,6 +199,7 @@ def native_of(backend: Any, active: Callable[[], Call | None]) -> type:
             self, image: Any, do_convert_rgb: Any = None, input_data_format: Any = None, **kwargs: Any
         ) -> Any:
             call = active()
+            image = unwatched(image)
             plain = call is not None and input_data_format is None and isinstance(image, Image.Image)
             if plain and image.mode == "RGB" and "transparency" not in image.info:
                 image.load()

@@ -163,6 +163,8 @@ class DropIn:
     def _made(self, own: Any, given: Any, args: Any, kwargs: Any, call: Call, kept: Any) -> Any:
         """Return the result of the model's own code, and keep a plan of it under a key, if there is one."""
         states = None if kept is None else _replay.states()
+        if kept is not None and kept[0].watches(self, self._backend):
+            given = _leaf(given, lambda image: _replay.watched(image, call))
         # Where no code of the model's sees arrays in a batch, they need not be arrays before.
         late = self._stacks_late and (kwargs.get("return_tensors") or getattr(self, "return_tensors", None))
         result = own(given, *args, **({**kwargs, "return_tensors": None} if late else kwargs))
@@ -220,7 +222,7 @@ class Report:
 
 def _source_of(image: Any) -> Any:
     """Return what a photo of an image of a call has, or is."""
-    return image.cells[0].photo if isinstance(image, Images) else image
+    return image.cells[0].photo if isinstance(image, Images) else _replay.unwatched(image)
 
 
 def _leaf(value: Any, take: Callable[[Any], Any]) -> Any:

@@ -34,7 +34,7 @@ _SEEN = 256
 #: What a class may have of its own where images come in, if it only passes them on.
 _INTAKE = ("preprocess",)
 
-#: What it must not have of its own there.
+#: Where else images come in. Code of the model's there gets images that say whether it sees samples.
 WHOLE_INTAKE = (
     "_preprocess_image_like_inputs",
     "_prepare_image_like_inputs",
@@ -93,15 +93,12 @@ class Plans:
         self._seen: dict[Any, None] = {}
         #: What is done to images of a size, for pipelines.
         self.drafts: dict[Any, Any] = {}
-        self._checks: dict[type, Callable[[Any], bool] | None] = {}
+        self._checks: dict[type, tuple[Callable[[Any], bool], bool]] = {}
 
     def key(self, processor: Any, backend: type, images: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """Return what the result of a call depends on, besides samples; None if that is not known."""
-        cls = type(processor)
-        if cls not in self._checks:
-            self._checks[cls] = _check_of(cls, backend)
-        check = self._checks[cls]
-        if check is None or args or not check(processor) or not all(_is_plain(value) for value in kwargs.values()):
+        check, _ = self._checked(type(processor), backend)
+        if args or not check(processor) or not all(_is_plain(value) for value in kwargs.values()):
             return None
         form = _form_of(images)
         if form is None or any(name in kwargs for name in _WARN):
@@ -110,6 +107,16 @@ class Plans:
             return form, pickle.dumps((vars(processor), kwargs, torch.get_default_dtype()))
         except Exception:
             return None
+
+    def watches(self, processor: Any, backend: type) -> bool:
+        """Return whether the model has code of its own that gets images before they are pending."""
+        return self._checked(type(processor), backend)[1]
+
+    def _checked(self, cls: type, backend: type) -> tuple[Callable[[Any], bool], bool]:
+        known = self._checks.get(cls)
+        if known is None:
+            known = self._checks[cls] = _check_of(cls), not _only_passes_images_on(cls, backend)
+        return known
 
     def get(self, key: Any) -> Plan | None:
         return self._plans.get(key)
@@ -138,6 +145,33 @@ class Plans:
         plans[key] = Plan(template, tuple(prints), size)
 
 
+class Watched(Image.Image):
+    """A PIL image like another one, which notes in a call that somebody asked for samples."""
+
+    def __init__(self, watched: Image.Image, call: Call) -> None:
+        super().__init__()
+        self.watched, self._call = watched, call
+        self._mode, self._size, self.info, self.format = watched.mode, watched.size, watched.info, watched.format
+
+    def load(self) -> Any:
+        if self._im is None:
+            self._call.touched = True
+            self.watched.load()
+            self.im = self.watched.im
+        return super().load()
+
+
+def watched(image: Any, call: Call) -> Any:
+    """Return an image of a call that notes whether somebody asks for samples."""
+    if isinstance(image, Image.Image):
+        return Watched(image, call)
+    return image if type(image) is Images else Images.of_photo(call, _photo(image))
+
+
+def unwatched(image: Any) -> Any:
+    return image.watched if type(image) is Watched else image
+
+
 def photos_of(images: Any) -> list[Photo]:
     """Return the photos of images that have a form, in order."""
     return [_photo(image) for image in leaves(images)]
@@ -149,10 +183,12 @@ def states() -> tuple[Any, ...]:
     return pickle.dumps((random.getstate(), numpy)), torch.get_rng_state().numpy().tobytes()
 
 
-def _check_of(cls: type, backend: type) -> Callable[[Any], bool] | None:
+def _only_passes_images_on(cls: type, backend: type) -> bool:
+    return only_pass_on(cls, _INTAKE, backend) and not any(_own(cls, name, backend) for name in WHOLE_INTAKE)
+
+
+def _check_of(cls: type) -> Callable[[Any], bool]:
     """Return a function that says whether an object has the methods of its class as they are now."""
-    if any(_own(cls, name, backend) for name in WHOLE_INTAKE) or not only_pass_on(cls, _INTAKE, backend):
-        return None
     names = tuple(name for name in dir(cls) if callable(getattr(cls, name)) and not name.startswith("__"))
     values = tuple(getattr(cls, name) for name in names)
     check: Callable[[Any], bool] = _C.as_written(cls, names, values, names, ())

@@ -255,10 +255,9 @@ def test_each_result_is_written_once() -> None:
 def test_calls_that_come_again() -> None:
     """The model's own code does not run for them, unless something that it depends on has changed."""
     kinds = (lambda found: found, lambda found: torch.from_numpy(np.array(found)).permute(2, 0, 1).contiguous())
-    for cls in (ViTImageProcessor, DetrImageProcessor, LlavaNextImageProcessor, Qwen2VLImageProcessor) + (
-        ViTImageProcessorPil,
-    ):
-        for kind in kinds[: 1 if cls is ViTImageProcessorPil else 2]:
+    others = fast("Beit"), fast("Mask2Former")  # which have code of their own where images come in
+    for cls in (*VITS, DetrImageProcessor, LlavaNextImageProcessor, Qwen2VLImageProcessor, *others):
+        for kind in kinds[: 1 if cls in VITS[1:] else 2]:
             theirs = cls()
             ours = processor(theirs)
             plans = ours._fastaug.plans._plans
@@ -275,6 +274,35 @@ def test_calls_that_come_again() -> None:
             assert not list(differences(expected, ours(images, return_tensors="pt")))
             expected = theirs(images, do_normalize=False)
             assert not list(differences(expected, ours(images, do_normalize=False)))
+
+
+class Looks(ViTImageProcessor):  # type: ignore[misc]
+    """Looks at samples of images before they are pending."""
+
+    def preprocess(self, images: Any, **kwargs: Any) -> Any:
+        bright = float(np.mean([np.asarray(one).mean() for one in images]))
+        return super().preprocess(images, **{**kwargs, "image_mean": [bright / 1000] * 3})
+
+
+class LooksNot(ViTImageProcessor):  # type: ignore[misc]
+    """Looks at all but samples."""
+
+    def preprocess(self, images: Any, **kwargs: Any) -> Any:
+        wide = max(one.width if isinstance(one, Image.Image) else one.shape[-1] for one in images)
+        return super().preprocess(images, **{**kwargs, "image_mean": [wide / 1000] * 3})
+
+
+def test_code_that_gets_images() -> None:
+    for cls, plans in ((Looks, 0), (LooksNot, 1)):
+        theirs, ours = cls(), processor(cls())
+        for turn in range(4):
+            picture = photo("chelsea", 91, 150).rotate(180 * turn)
+            images = [picture, picture.transpose(Image.Transpose(turn % 2))]
+            tensors = [torch.from_numpy(np.array(one)).permute(2, 0, 1).contiguous() for one in images]
+            for given in (images, tensors):
+                expected, found = (outcome(p, given, {"return_tensors": "pt"}) for p in (theirs, ours))
+                assert not isinstance(expected, str) and not list(differences(expected, found))
+        assert len(ours._fastaug.plans._plans) == 2 * plans
 
 
 def test_patched_classes(monkeypatch: pytest.MonkeyPatch) -> None:
