@@ -20,6 +20,7 @@
 #   ARCHS=75,90              make cuda-all: the GPUs whose kernels are compiled (default: all that NVRTC knows)
 #   ARGS=tests/engines/..    make test-engines: Ray, Lightning and others with the examples of docs/engines.md
 #   ARGS="-k timm"           make test-clients: timm, open_clip and others whose transforms are compiled; bench-clients
+#   RELEASES="5.0.0 newest"  make test-transformers: releases whose image processors are compared (default: 4.57.6 too)
 #   ARGS="-k torchstain"     make test-pathology: torchstain and others whose stains are compared; CLAM=DIR: a checkout
 #                            of CLAM, whose tests of tiles are compared too
 #   ARGS="--only oldest"     make test-versions: of oldest, 2.11, newest; --delete: no environment is kept
@@ -157,7 +158,7 @@ test: lint test-native test-python
 test-all: lint test-native test-asan test-tsan test-fuzz test-python test-loader test-ray
 
 # `fuzz` runs each target for SECONDS, and `test-versions` needs a wheel.
-test-nightly: test-all test-engines test-clients test-pathology soak soak-jpeg cuda-all fuzz
+test-nightly: test-all test-engines test-clients test-transformers test-pathology soak soak-jpeg cuda-all fuzz
 	$(MAKE) wheel PYTHONS="$(BIN)/python"
 	$(MAKE) test-versions
 
@@ -228,6 +229,21 @@ $(CLIENTS)/.clients: constraints.txt | $(STAMPS)/test
 	$(BIN)/python -m bench.environments $(CLIENTS)
 	$(CLIENT_INSTALL) timm open_clip_torch lightly transformers datasets webdataset setuptools
 	$(CLIENT_INSTALL) --no-deps clip-anytorch
+	touch $@
+
+# All image processors of releases of transformers, each in an environment of its own, likewise.
+RELEASES := 4.57.6 5.0.0 newest
+.PHONY: test-transformers
+test-transformers: $(RELEASES:%=.venv-transformers-%/.installed)
+	for release in $(RELEASES); do \
+	  OMP_NUM_THREADS=1 .venv-transformers-$$release/bin/python -m pytest -p no:benchmark \
+	    tests/clients/test_processors.py $(ARGS); \
+	done
+
+.venv-transformers-%/.installed: | $(STAMPS)/test
+	$(BIN)/python -m bench.environments .venv-transformers-$*
+	.venv-transformers-$*/bin/python -m pip --disable-pip-version-check install --quiet \
+	  $(patsubst transformers==newest,transformers,transformers==$*)
 	touch $@
 
 # The packages whose stains fastaug.pathology has, and those that read slides, likewise. tiatoolbox and cuCIM do not
