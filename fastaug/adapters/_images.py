@@ -12,7 +12,7 @@ import torch
 
 from fastaug._program.job import DTYPES
 from fastaug.adapters._cells import FILTERS, Cell, Photo, Store, Window, said
-from fastaug.adapters._pending import Blueprint, Call, Pending
+from fastaug.adapters._pending import Blueprint, Call, Pending, fill
 from fastaug.adapters._rows import Viewed, whole_shape
 
 
@@ -219,6 +219,9 @@ class Images(Pending):
         given[at : at + 1] = [slice(None)] * missing
         if sum(one is Ellipsis for one in given) or missing < 0:
             return NotImplemented
+        if given == [0, slice(None), slice(None)] and type(given[0]) is int and not self.lead:
+            # The first channel, of which models take the shape.
+            return Viewed.of_dims(self, self._viewed().dims[1:])
         *first, channels, rows, columns = given
         if None in (channels, rows, columns) or sum(one is not None for one in first) != len(self.lead):
             return NotImplemented
@@ -268,6 +271,24 @@ class Images(Pending):
     def permute(self, *dims: Any) -> Any:
         return self._viewed().permute(*dims)
 
+    def _unfold(self, dimension: int, size: int, step: int) -> Any:
+        return self._viewed()._unfold(dimension, size, step)
+
+    def tiles(self, lead: Sequence[int], corners: Sequence[int], size: tuple[int, int]) -> Any:
+        """Return parts of the images by the places of their first samples, or None."""
+        channels, height, width = self.chw
+        found = []
+        for corner in corners:
+            number, place = divmod(corner, channels * height * width)
+            cell, (top, left) = self.cells[number], divmod(place, width)
+            if cell.photo is None or cell.window is not None or top + size[0] > height or left + size[1] > width:
+                return None
+            part = cell if size == (height, width) else cell.moved(("crop", top, left, *size), size)
+            if part is None:
+                return None
+            found.append(part)
+        return Images.of(self._call, tuple(lead), found, (channels, *size), self.floats)
+
     def _viewed(self) -> Viewed:
         strides, self.centred = self._stride(), False
         return Viewed.of_dims(self, [((n, stride),) for n, stride in zip(self._shape, strides)])
@@ -296,10 +317,30 @@ class Images(Pending):
     def stacked(self, tensors: Sequence[Any]) -> Any:
         return self._of_all(tensors, (len(tensors), *self.lead))
 
-    def joined(self, tensors: Sequence[Any]) -> Any:
-        if not self.lead:
+    def joined(self, tensors: Sequence[Any], dim: int) -> Any:
+        if dim >= len(self.lead):
             return NotImplemented
-        return self._of_all(tensors, (sum(one.lead[0] for one in tensors), *self.lead[1:]))
+        cells = [cell for one in tensors for cell in one.cells]
+        ends = np.cumsum([len(one.cells) for one in tensors])
+        parts = np.split(np.arange(len(cells)), ends[:-1])
+        numbers = np.concatenate([part.reshape(one.lead) for part, one in zip(parts, tensors)], axis=dim)
+        return Images.of(self._call, numbers.shape, [cells[k] for k in numbers.ravel()], self.chw, self.floats)
+
+    def written(self, memory: torch.Tensor) -> bool:
+        cell = self.cells[0]
+        if self.lead or cell.photo is None or cell.window is not None:
+            return False
+        if memory.shape != self._shape or memory.dtype is not self._dtype or not memory.is_cpu:
+            return False
+        number, size = DTYPES[self._dtype]
+        plane, row, pixel = (stride * size for stride in memory.stride())
+        form = (number, *cell.size, self.chw[0], row, pixel, plane)
+        fill([Blueprint(self._shape, self._dtype, [(cell.program, cell.photo, 0, form, None)])], [memory], self._call)
+        self._call.touched = True
+        if self._call.logs:
+            words = ", ".join(self.words()) or "copy"
+            self._call.native.append(f"{self._dtype} {tuple(self._shape)} in the model's own tensor: {words}")
+        return True
 
     def _of_all(self, tensors: Sequence[Any], lead: tuple[int, ...]) -> Images:
         cells = [cell for one in tensors for cell in one.cells]

@@ -147,9 +147,13 @@ class Pending(torch.Tensor):
         """Return a stack of tensors of this one's class and shape, or NotImplemented."""
         return NotImplemented
 
-    def joined(self, tensors: Sequence[Any]) -> Any:
-        """Return tensors of this one's class one after the other, or NotImplemented."""
+    def joined(self, tensors: Sequence[Any], dim: int) -> Any:
+        """Return tensors of this one's class one after the other in a dimension, or NotImplemented."""
         return NotImplemented
+
+    def written(self, memory: torch.Tensor) -> bool:
+        """Make the samples in memory of the model's own. Return False if that is not done here."""
+        return False
 
     def settled(self, memory: torch.Tensor) -> torch.Tensor:
         """Return the tensor, given what its blueprint made."""
@@ -183,6 +187,11 @@ class Pending(torch.Tensor):
                 raise UnsureError(called)
             if first._call.logs:
                 first._call.own.append(f"{called} of {_described(first)}")
+        elif called == "__setitem__" and type(first) is torch.Tensor and isinstance(args[2], Pending):
+            with _no_function():
+                part = first[args[1]]
+            if part._base is first and args[2].written(part):
+                return None
         with _no_function():
             return func(*_made_all(args), **_made_all(kwargs))
 
@@ -216,10 +225,14 @@ def _stack(tensors: Any, dim: int = 0) -> Any:
 
 def _cat(tensors: Any, dim: int = 0) -> Any:
     first = tensors[0]
-    alike = all(type(one) is type(first) and one.shape[1:] == first.shape[1:] for one in tensors)
-    if dim != 0 or not alike or not isinstance(first, Pending) or any(one.dtype is not first.dtype for one in tensors):
+    if not isinstance(first, Pending) or not 0 <= dim < first.ndim:
         return NotImplemented
-    return first.joined(tensors)
+
+    def others(tensor: Any) -> Any:
+        return tensor.shape[:dim], tensor.shape[dim + 1 :], tensor.dtype
+
+    alike = all(type(one) is type(first) and others(one) == others(first) for one in tensors)
+    return first.joined(tensors, dim) if alike else NotImplemented
 
 
 def _like(make: Any) -> Any:
@@ -241,6 +254,7 @@ _FREE = {
 _METHODS = ("to", "float", "cpu", "detach", "contiguous", "clone", "stride", "is_contiguous", "mul", "sub", "div") + (
     "div_",
     "transpose",
+    "unfold",
 )
 
 #: What is known here of torch's functions: names in _FREE, and methods of pending tensors, after an underscore.

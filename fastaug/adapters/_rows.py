@@ -27,6 +27,10 @@ def whole_shape(shape: Any, before: Sequence[int]) -> tuple[int, ...] | None:
     return tuple(shape) if -1 not in shape and known == total else None
 
 
+#: Sides of tiles, of which there are few. What is smaller are patches.
+_LARGE = 64
+_MOST_TILES = 1024
+
 #: Sizes and strides of the parts of a dimension, outermost first.
 Dim = tuple[tuple[int, int], ...]
 
@@ -207,7 +211,9 @@ class Rows(Pending):
         lead = (len(tensors), *self.lead)
         return Rows.of(self._call, lead, [runs for one in tensors for runs in one.runs], self.tail)
 
-    def joined(self, tensors: Sequence[Any]) -> Any:
+    def joined(self, tensors: Sequence[Any], dim: int) -> Any:
+        if dim:
+            return NotImplemented
         if not self.lead:
             return Rows.of(self._call, (), [tuple(run for one in tensors for run in one.runs[0])], self.tail)
         lead = (sum(one.lead[0] for one in tensors), *self.lead[1:])
@@ -238,7 +244,33 @@ class Viewed(Pending):
 
     def permute(self, *dims: Any) -> Any:
         order = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
-        return Viewed.of_dims(self.images, [self.dims[k] for k in order])
+        permuted = [self.dims[k] for k in order]
+        tiles = self._tiles(permuted)
+        return Viewed.of_dims(self.images, permuted) if tiles is None else tiles
+
+    def _tiles(self, dims: Sequence[Dim]) -> Any:
+        """Return large parts of the images that a view shows, as images; None if it shows anything else."""
+        channels, height, width = self.images.chw
+        if len(dims) < 4 or not all(len(dim) == 1 for dim in dims[-3:]):
+            return None
+        (plane,), ((rows, down),), ((columns, across),) = dims[-3:]
+        whole = plane == (channels, height * width) and (down, across) == (width, 1)
+        lead = [math.prod(size for size, _ in dim) for dim in dims[:-3]]
+        if not whole or min(rows, columns) < _LARGE or math.prod(lead) > _MOST_TILES:
+            return None
+        corners = [0]
+        for size, stride in (part for dim in dims[:-3] for part in dim):
+            corners = [corner + k * stride for corner in corners for k in range(size)]
+        return self.images.tiles(lead, corners, (rows, columns))
+
+    def _unfold(self, dimension: int, size: int, step: int) -> Any:
+        at = dimension + len(self.dims) if dimension < 0 else dimension
+        if step != size or not 0 <= at < len(self.dims) or not size or self._shape[at] % size:
+            return NotImplemented
+        cut = _reshaped((self.dims[at],), (self._shape[at] // size, size))
+        if cut is None:
+            return NotImplemented
+        return Viewed.of_dims(self.images, (*self.dims[:at], cut[0], *self.dims[at + 1 :], cut[1]))
 
     view = reshape  # type: ignore[assignment]
 

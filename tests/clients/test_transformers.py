@@ -111,7 +111,7 @@ class BySize(ViTImageProcessor):  # type: ignore[misc]
 
     def rescale_and_normalize(self, images: Any, *args: Any, **options: Any) -> Any:
         if images.shape[-1] < 30:
-            args = (*args[:3], [0.3] * 3, *args[4:])
+            args = (*args[:3], (0.3, 0.3, 0.3), *args[4:])
         return super().rescale_and_normalize(images, *args, **options)
 
     def resize(self, image: Any, *args: Any, **options: Any) -> Any:
