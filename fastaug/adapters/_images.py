@@ -271,6 +271,14 @@ class Images(Pending):
     def permute(self, *dims: Any) -> Any:
         return self._viewed().permute(*dims)
 
+    def _repeat(self, *sizes: Any) -> Any:
+        given = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+        if len(given) != self.ndim or tuple(given[-3:]) != (1, 1, 1) or not all(type(n) is int for n in given):
+            return NotImplemented
+        numbers = np.tile(np.arange(len(self.cells)).reshape(self.lead), given[:-3])
+        self.centred = False
+        return Images.of(self._call, numbers.shape, [self.cells[k] for k in numbers.ravel()], self.chw, self.floats)
+
     def _unfold(self, dimension: int, size: int, step: int) -> Any:
         return self._viewed()._unfold(dimension, size, step)
 
@@ -290,6 +298,13 @@ class Images(Pending):
         return Images.of(self._call, tuple(lead), found, (channels, *size), self.floats)
 
     def _viewed(self) -> Viewed:
+        copies = self.lead[-1] if self.lead else 1
+        once = self.cells[::copies]
+        if copies > 1 and all(cell == once[k // copies] for k, cell in enumerate(self.cells)):
+            # Copies of images side by side, as a view of each that repeats.
+            images = Images.of(self._call, self.lead[:-1], once, self.chw, self.floats)
+            dims = images._viewed().dims
+            return Viewed.of_dims(images, (*dims[:-3], ((copies, 0),), *dims[-3:]))
         strides, self.centred = self._stride(), False
         return Viewed.of_dims(self, [((n, stride),) for n, stride in zip(self._shape, strides)])
 

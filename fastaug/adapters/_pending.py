@@ -255,6 +255,7 @@ _METHODS = ("to", "float", "cpu", "detach", "contiguous", "clone", "stride", "is
     "div_",
     "transpose",
     "unfold",
+    "repeat",
 )
 
 #: What is known here of torch's functions: names in _FREE, and methods of pending tensors, after an underscore.
