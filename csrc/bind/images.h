@@ -30,8 +30,8 @@ struct Sink {
 };
 
 // Pillow's own memory of an image: L in bytes, every multi-band 8-bit mode in 4-byte pixels, LA as L, L, L, A. Its
-// Arrow export shares that memory, and raises ValueError when the rows do not lie in one block. They are then read where
-// they are, if rows_of_pillow() knows that; else the ValueError is the caller's.
+// Arrow export shares that memory, and raises ValueError when the rows do not lie in one block. They are then read
+// where they are, if rows_of_pillow() knows that; else the ValueError is the caller's.
 Source from_pil(const pybind11::object& image, int channels);
 
 // What an image keeps as its `im`, or a copy of that. Before Pillow 13 the export of images in the memory of others

@@ -44,7 +44,8 @@ struct PyPass {
 PyPlan as_python(Plan plan, const PixelSource* source) {
   PyPlan result{std::make_shared<const Plan>(std::move(plan)), {}};
   if (source != nullptr && result.plan->decoded) {
-    result.decoded = {source->name(), source->rows() != nullptr, source->made(result.plan->passes[0].region), source->bytes()};
+    result.decoded = {source->name(), source->rows() != nullptr, source->made(result.plan->passes[0].region),
+                      source->bytes()};
   }
   return result;
 }
@@ -193,8 +194,7 @@ void register_pass(py::module_& m) {
 
 Plan plan_for(Program program, const View& view, const PixelSource* pixels, uint32_t rewrites) {
   const Shape shape{view.height, view.width, view.channels};
-  return make_plan(program, view, usual_target(program, shape, view.dtype),
-                   options_for(kernels(), rewrites, pixels));
+  return make_plan(program, view, usual_target(program, shape, view.dtype), options_for(kernels(), rewrites, pixels));
 }
 
 }  // namespace

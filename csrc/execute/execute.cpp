@@ -96,7 +96,8 @@ class Run {
     const int count = pass.end - pass.begin;
     switch (pass.kind) {
       case PassKind::kRead:
-        if (rows_ != nullptr) return source_stage(context_, cropped_layout(pass.crop), pass.read, cropped_rows(pass.crop));
+        if (rows_ != nullptr)
+          return source_stage(context_, cropped_layout(pass.crop), pass.read, cropped_rows(pass.crop));
         return source_stage(context_, cropped(memory_, pass.crop), pass.read);
       case PassKind::kWarp:
         gather();

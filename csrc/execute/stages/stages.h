@@ -43,8 +43,8 @@ class Stage {
   bool in_order = false;
 };
 
-// This stage yields rows of an image in memory. `region` is in the view's coordinates. With `rows`, those of the view are
-// there, and its data are not read.
+// This stage yields rows of an image in memory. `region` is in the view's coordinates. With `rows`, those of the view
+// are there, and its data are not read.
 Stage* source_stage(Context& context, const View& view, Region region, const uint8_t* const* rows = nullptr);
 // Rows of a warp of an image in memory: is_warp_source() holds for it. Of the view only
 // `read`, which holds warp_region(op, ..., region), has to be memory. `rounded` as in WarpRow.
