@@ -81,7 +81,10 @@ class ViewsBatch(Batch):
     def recipes(self) -> Recipes | None:
         views: Any = self._pipeline
         program, call = views._program, self._call
-        if len(program.decoders) > 1 or not isinstance(call.draws, _C.Draws) or not views._is_own():
+        # Jobs do not make value 0, the image itself.
+        if 0 in program.outputs or len(program.decoders) > 1:
+            return None
+        if not isinstance(call.draws, _C.Draws) or not views._is_own():
             return None
         recipes = []
         for step in program.steps:
