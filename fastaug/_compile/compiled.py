@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from fastaug._draft.recipe import recipe_of
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.written import HOOKS, global_hooks, global_pre_hooks
 from fastaug._inspect.methods import SeenPipeline
+from fastaug._names import is_ours
 from fastaug._program.job import Job
 
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
@@ -112,13 +113,23 @@ class Compiled(SeenPipeline, nn.Module):
 
     def forward(self, img: Any) -> Any:
         """Return the transformed image, without a call of hooks."""
-        # As `_done`, but with few looks at attributes: each takes longer, because nn.Module has a getattr.
+        # As `_done`, but with few looks at attributes: each takes longer, because nn.Module has a getattr. Those of
+        # the class are as fast as ever.
         draft: Any = TransformDraft(img, self.__dict__["_call"])
         if draft.device is not None:
             self._go_on(draft, draft.call)
         try:
             Compiled._draft_all(self, draft)
             return Compiled._delivered(self, draft)
+        finally:
+            draft.call.draws.release()
+
+    def _through(self, img: Any, transforms: Sequence[Any], last: bool) -> Any:
+        cls = type(self)
+        draft = cls._drafted(self, img, self.__dict__["_call"])
+        try:
+            cls._draft_some(self, draft, transforms)
+            return cls._delivered(self, draft) if last else draft.handed()
         finally:
             draft.call.draws.release()
 
@@ -133,7 +144,7 @@ class Compiled(SeenPipeline, nn.Module):
         return calls_hooks(self.__dict__)
 
     def _is_own(self) -> bool:
-        return super()._is_own() and not self._has_hooks()
+        return is_ours(type(self)) and not calls_hooks(self.__dict__)
 
     def _at_once(self, img: Any) -> Any:
         if self.__dict__["generator"] is not None:
@@ -157,7 +168,7 @@ class Compiled(SeenPipeline, nn.Module):
         own = self.__dict__
         if own["generator"] is not None:
             self._follow_worker()
-        self._draft_some(draft, own["transforms"])
+        type(self)._draft_some(self, draft, own["transforms"])
 
     def _draft(self, draft: Draft, params: None = None) -> None:
         """Draft inside another pipeline, by its mode, log and tape, with this generator and format."""
@@ -182,10 +193,11 @@ class Compiled(SeenPipeline, nn.Module):
         return self._formatted(draft.finish()) if stored is None else stored
 
     def _job(self, draft: Draft) -> Job | None:
-        return super()._job(draft) if self._format() is None else self._job_as(draft)
+        return finish.one_job(draft) if Compiled._format(self) is None else self._job_as(draft)
 
     def _job_as(self, draft: Draft) -> Job | None:
-        return finish.one_job_as(draft, self.dtype or torch.float32, self.memory_format is torch.channels_last)
+        own = self.__dict__
+        return finish.one_job_as(draft, own["dtype"] or torch.float32, own["memory_format"] is torch.channels_last)
 
     def prepare(self, device: str | torch.device = "cuda", sizes: Iterable[int | tuple[int, int]] | None = None) -> int:
         """Compile the kernels that the pipeline needs on a CUDA device, and keep them on disk.

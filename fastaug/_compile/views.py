@@ -15,6 +15,8 @@ from fastaug._compile.read_samples import parts_of, takes_samples
 from fastaug._compile.samples import CompiledSamples
 from fastaug._compile.trace import inside
 from fastaug._draft.pipeline import Pipeline
+from fastaug._program import eager
+from fastaug._views.drawn import DrawnViews
 from fastaug._views.program import Value, built
 from fastaug._views.views import Views
 
@@ -67,11 +69,20 @@ class CompiledViews(Views, Compiled):
     def __call__(self, image: Any, *others: Any) -> Any:
         if calls_hooks(self.__dict__):
             return torch.nn.Module.__call__(self, image, *others)
-        return Views.__call__(self, image, *others)
+        return self.forward(image, *others)
 
     def forward(self, image: Any, *others: Any) -> Any:
         """Return the views, without a call of hooks."""
-        return Views.__call__(self, image, *others)
+        if eager.traced():
+            return self._one_by_one((image, *others))
+        # As `_done`, with few looks at attributes.
+        own = self.__dict__
+        drawn = DrawnViews(own["_program"], (image, *others), own["_call"])
+        try:
+            CompiledViews._draft_all(self, drawn)
+            return CompiledViews._delivered(self, drawn)
+        finally:
+            drawn.call.draws.release()
 
     def _read(self, views: Views, keep: Keep) -> str | None:
         """Compile each transform of the views."""
@@ -106,14 +117,16 @@ class CompiledViews(Views, Compiled):
         return own
 
     def _draft_all(self, draft: Any) -> None:
-        if self.generator is not None:
+        if self.__dict__["generator"] is not None:
             self._follow_worker()
-        super()._draft_all(draft)
+        draft.draw()
 
     def _delivered(self, draft: Any) -> Any:
         draft.finish()
-        self._convert(draft)
-        return super()._delivered(draft)
+        own = self.__dict__
+        if own["dtype"] is not None or own["memory_format"] is not None:
+            self._convert(draft)
+        return built(own["result"], draft.values)
 
     def _presented(self, drawn: Any, result: Any) -> Any:
         drawn.put(result)
@@ -128,12 +141,11 @@ class CompiledViews(Views, Compiled):
         """Return the values that are results, but also inputs of other calls, and must be converted."""
         if self._format() is None:
             return set()
-        sources = {source for _, source, _ in self.calls}
-        return {value for value in self._program.outputs if value > 0 and value in sources}
+        own = self.__dict__
+        sources = {source for _, source, _ in own["calls"]}
+        return {value for value in own["_program"].outputs if value > 0 and value in sources}
 
     def _convert(self, drawn: Any) -> None:
-        if Compiled._format(self) is None:
-            return
         for value in self._both():
             drawn.values[value] = converted(drawn.values[value], self.dtype, self.memory_format)
 

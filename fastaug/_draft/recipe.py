@@ -266,10 +266,10 @@ def _split(transforms: Sequence[Any], family: Family, exact: bool) -> list[_Part
 class Parts:
     """The recipes of a pipeline in which Python does some transforms: of what comes before, between and after these."""
 
-    __slots__ = ("_parts", "_pipeline", "holds")
+    __slots__ = ("_parts", "_through", "holds")
 
     def __init__(self, pipeline: Any, parts: list[_Part], recipes: list[_C.Recipe | None]) -> None:
-        self._pipeline = pipeline
+        self._through = pipeline._through
         self._parts = list(zip(parts, recipes))
         #: Returns whether each part still does what the pipeline would do: all of them watch the same.
         self.holds = next(recipe.holds for recipe in recipes if recipe is not None)
@@ -286,7 +286,7 @@ class Parts:
             elif part.is_called:
                 image = part.transforms[0](image)
             else:
-                image = self._pipeline._through(image, part.transforms, part is last)
+                image = self._through(image, part.transforms, part is last)
         return image
 
 

@@ -96,11 +96,14 @@ class DrawnViews(Drawn):
 
     def draw(self) -> None:
         """Draft all steps in their order, and make those that cannot be drafted."""
+        hooks = any(self.program.hooks)
         for number, step in enumerate(self.program.steps):
-            self._draw(number, step)
+            self._draw(number, step, hooks)
 
-    def _draw(self, number: int, step: Step) -> None:
+    def _draw(self, number: int, step: Step, hooks: bool) -> None:
         pipeline = step.pipeline
+        # Looks at attributes of modules take longer than those at attributes of their classes.
+        cls = type(pipeline)
         begun = self.waiting.pop(step.source, None) if step.fused else None
         call = self._call_of(pipeline)
         if self.tapes is not None:
@@ -121,13 +124,13 @@ class DrawnViews(Drawn):
         elif step.sampled and step.source == 0 and self._decoders is None:
             draft = Sample(self._samples, call)
         else:
-            draft = pipeline._drafted(self._value_of(step), call)
-        if step.sampled and not pipeline._is_own():
+            draft = cls._drafted(pipeline, self._value_of(step), call)
+        if step.sampled and not cls._is_own(pipeline):
             draft.apart(pipeline)
-        elif pipeline._has_hooks():
+        elif hooks and pipeline._has_hooks():
             draft_through((pipeline,), draft)
         else:
-            pipeline._draft_all(draft)
+            cls._draft_all(pipeline, draft)
         self.waiting[step.value] = draft, pipeline
         if call.draws is not self.call.draws:
             call.draws.release()

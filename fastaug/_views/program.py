@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from torch.nn import ModuleList
 
 from fastaug._draft.pipeline import Pipeline, first_of
+from fastaug._draft.written import global_hooks, global_pre_hooks
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
 from fastaug._sample.pipeline import SamplePipeline
@@ -83,6 +84,9 @@ class Program:
             for pipeline, (_, source, value) in zip(pipelines, calls)
         )
         self.sampled = any(step.sampled for step in self.steps)
+        own = [hooks for pipeline in pipelines for hooks in pipeline._own_hooks()]
+        #: The dictionaries of hooks which decide whether a pipeline has hooks.
+        self.hooks = (*own, global_hooks, global_pre_hooks) if own else ()
         #: The number of the last call of value 0, or -1.
         self.last_use = max((number for number, (_, source, _) in enumerate(calls) if source == 0), default=-1)
 
