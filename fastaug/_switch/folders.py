@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 from PIL import Image
 
@@ -31,20 +33,26 @@ def switch(module: ModuleType) -> None:
                 or sys.modules["torchvision"].get_image_backend() != "PIL"
                 or type(transform).__name__ != "Compose"
                 or not str(type(transform).__module__).startswith("torchvision.transforms.")
-                or not decoding.is_pillows()
             ):
                 return original(self, index)
+            path, target = self.samples[index]
+            if not decoding.is_pillows(path):
+                return original(self, index)
             twin = twins.find(transform)
-            if twin is None or twin is NotImplemented or twin.draws_before_pixels:
+            if twin is None or twin is NotImplemented:
                 with _own.own():
                     return original(self, index)
-            path, target = self.samples[index]
-            state = torch.get_rng_state()
+            state = torch.default_generator.get_state()
+            # These take longer.
+            others = (random.getstate(), np.random.get_state()) if twin.draws_elsewhere else None  # noqa: NPY002
             try:
                 sample = twin(lazy(path))
             except (OSError, Image.DecompressionBombError):
                 # torchvision reads the file before anything is drawn.
-                torch.set_rng_state(state)
+                torch.default_generator.set_state(state)
+                if others is not None:
+                    random.setstate(others[0])
+                    np.random.set_state(others[1])  # noqa: NPY002
                 with _own.own():
                     return original(self, index)
             if self.target_transform is not None:

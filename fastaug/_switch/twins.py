@@ -14,6 +14,7 @@ from typing import Any
 from fastaug import _C
 from fastaug._compile import registry
 from fastaug._compile.compiled import Compiled
+from fastaug._compile.drawn import Drawn
 from fastaug._compile.read_samples import reason as reason_of_v2
 from fastaug._compile.read_samples import takes_samples
 from fastaug._compile.samples import CompiledSamples
@@ -172,7 +173,7 @@ def _compiled(transform: Any, note: Note) -> Any:
     vars(twin).update(
         takes_arrays=type(first).__name__ in _OF_ARRAYS,
         takes_samples=of_samples,
-        draws_before_pixels=any(type(one).__name__ in _BY_RANDOM for one in _all(twin.transforms)),
+        draws_elsewhere=any(map(_draws_elsewhere, _all(twin.transforms))),
     )
     if note.key is not None:
         _shared[note.key] = twin
@@ -186,6 +187,11 @@ def _all(steps: Iterable[Any]) -> Iterator[Any]:
     for step in steps:
         yield step
         yield from _all(getattr(step, "transforms", ()))
+
+
+def _draws_elsewhere(step: Any) -> bool:
+    """Return whether a step may draw from the generators of Python and NumPy."""
+    return isinstance(step, Drawn) or type(step).__name__ in _BY_RANDOM
 
 
 def _gains(step: Any) -> bool:
