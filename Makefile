@@ -214,7 +214,8 @@ $(ENGINES)/.engines: $(ENGINES)/.ray
 	$(ENGINE_INSTALL) accelerate datasets lightning litdata spdl webdataset
 	touch $@
 
-# The packages whose transforms fastaug reads or takes the place of, likewise. CLIP's needs an old setuptools.
+# The packages whose transforms fastaug reads or takes the place of, and those of programs that are switched, likewise.
+# CLIP's needs an old setuptools, and ultralytics an OpenCV with windows.
 CLIENTS := .venv-clients
 CLIENT_INSTALL := $(CLIENTS)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
@@ -228,7 +229,8 @@ bench-clients: $(CLIENTS)/.clients
 $(CLIENTS)/.clients: constraints.txt | $(STAMPS)/test
 	$(BIN)/python -m bench.environments $(CLIENTS)
 	$(CLIENT_INSTALL) timm open_clip_torch lightly transformers datasets webdataset setuptools
-	$(CLIENT_INSTALL) --no-deps clip-anytorch
+	$(CLIENT_INSTALL) accelerate ipykernel jupyter_client matplotlib opencv-python-headless polars psutil ultralytics-thop
+	$(CLIENT_INSTALL) --no-deps clip-anytorch ultralytics
 	touch $@
 
 # All image processors of releases of transformers, each in an environment of its own, likewise.
