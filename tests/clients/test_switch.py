@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from torchvision.datasets import ImageFolder
 
 import fastaug
 from fastaug._own import own
-from fastaug._switch import twins
+from fastaug._switch import folders, twins
 
 
 def timm_of(**options: Any) -> Any:
@@ -73,3 +74,33 @@ def test_clients(name: str, files: list[Path]) -> None:
                 assert torch.equal(one, same) if isinstance(one, torch.Tensor) else one == same
         calls, found = (sum(counts[k] for counts in twins.counts()) for k in (1, 2))
         assert found > 0.8 * calls > 8
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_folders_with_broken_files(
+    name: str, files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With decode=True, a file that turns out to be broken after the draws leaves what torchvision leaves."""
+    package, make = CLIENTS[name]
+    pytest.importorskip(package)
+    transform = make()
+    (tmp_path / "one").mkdir()
+    for path in files:
+        data = path.read_bytes()
+        (tmp_path / "one" / path.name).write_bytes(data)
+        (tmp_path / "one" / f"broken {path.name}").write_bytes(data[: len(data) // 3])
+    read: list[Any] = []
+    lazy = folders.lazy
+    monkeypatch.setattr(folders, "lazy", lambda path: read.append(path) or lazy(path))
+    data_set = ImageFolder(str(tmp_path), transform)
+    with fastaug.install(decode=True):
+        for number in range(3 * len(data_set)):
+            index = number % len(data_set)
+            ours, mine = outcome(lambda index: data_set[index][0], index, number)
+            with own():
+                theirs, other = outcome(lambda index: data_set[index][0], index, number)
+            assert mine == other and len(ours) == len(theirs)
+            for one, same in zip(ours, theirs):
+                assert torch.equal(one, same) if isinstance(one, torch.Tensor) else one == same
+    # lightly's are no Compose, so that torchvision reads the files.
+    assert any("broken" in str(path) for path in read) == (package != "lightly")
