@@ -17,6 +17,7 @@ from fastaug._fallback.tensor import as_float_batch, by_v2, dimensions, float_dt
 from fastaug._program import convolution, fields, matrices
 from fastaug._program.arguments import checked_blur
 from fastaug._program.checks import check_warp, need_channels, need_image
+from fastaug._program.eager import kept
 
 
 def rotate(
@@ -67,11 +68,8 @@ def affine_map(
     height, width = image.shape[-2:]
     out_height, out_width = (height, width) if size is None else size
     theta = torch.tensor(matrix, dtype=dtype, device=device).view(1, 2, 3)
-    # The positions are float32's, whatever the dtype.
-    across = torch.linspace((1.0 - out_width) * 0.5, (out_width - 1.0) * 0.5, steps=out_width, device=device)
-    down = torch.linspace((1.0 - out_height) * 0.5, (out_height - 1.0) * 0.5, steps=out_height, device=device)
     scaled = theta.transpose(1, 2) / torch.tensor([0.5 * width, 0.5 * height], dtype=dtype, device=device)
-    grid = _base_grid(across, down, dtype).bmm(scaled)
+    grid = _from_middle(out_height, out_width, dtype, device).bmm(scaled)
     return _sampled(image, grid.view(1, out_height, out_width, 2), mode_name, fill, v2)
 
 
@@ -87,16 +85,13 @@ def perspective(
     a, b, c, d, e, f, g, h = coefficients
     above = torch.tensor([[[a, b, c], [d, e, f]]], dtype=dtype, device=device)
     below = torch.tensor([[[g, h, 1.0], [g, h, 1.0]]], dtype=dtype, device=device)
-    positions = dtype if v2 else None
-    across = torch.linspace(0.5, width + 0.5 - 1.0, steps=width, dtype=positions, device=device)
-    down = torch.linspace(0.5, height + 0.5 - 1.0, steps=height, dtype=positions, device=device)
-    base = _base_grid(across, down, dtype)
+    base = (_v2_from_corner if v2 else _from_corner)(height, width, dtype, device)
     scaled = above.transpose(1, 2) / torch.tensor([0.5 * width, 0.5 * height], dtype=dtype, device=device)
     grid = base.bmm(scaled).div_(base.bmm(below.transpose(1, 2))).sub_(1.0)
     return _sampled(image, grid.view(1, height, width, 2), mode_name, fill, v2)
 
 
-def _base_grid(across: Tensor, down: Tensor, dtype: torch.dtype) -> Tensor:
+def _homogeneous(across: Tensor, down: Tensor, dtype: torch.dtype) -> Tensor:
     """Return (1, pixels, 3): x, y and one."""
     height, width = down.shape[0], across.shape[0]
     base = torch.empty(1, height, width, 3, dtype=dtype, device=across.device)
@@ -106,21 +101,39 @@ def _base_grid(across: Tensor, down: Tensor, dtype: torch.dtype) -> Tensor:
     return base.view(1, height * width, 3)
 
 
+@kept
+def _from_middle(height: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return pixels as `_homogeneous` does, from the middle. The positions are float32's, whatever the dtype."""
+    across = torch.linspace((1.0 - width) * 0.5, (width - 1.0) * 0.5, steps=width, device=device)
+    down = torch.linspace((1.0 - height) * 0.5, (height - 1.0) * 0.5, steps=height, device=device)
+    return _homogeneous(across, down, dtype)
+
+
+def _corner_grid(
+    height: int, width: int, dtype: torch.dtype, device: torch.device, positions: torch.dtype | None
+) -> Tensor:
+    across = torch.linspace(0.5, width + 0.5 - 1.0, steps=width, dtype=positions, device=device)
+    down = torch.linspace(0.5, height + 0.5 - 1.0, steps=height, dtype=positions, device=device)
+    return _homogeneous(across, down, dtype)
+
+
+_from_corner = kept(lambda height, width, dtype, device: _corner_grid(height, width, dtype, device, None))
+_v2_from_corner = kept(lambda height, width, dtype, device: _corner_grid(height, width, dtype, device, dtype))
+
+
 def elastic_transform(image: Tensor, displacement: Tensor, mode_name: str, fill: Any, v2: bool = False) -> Tensor:
     """Sample where a field (1, height, width, 2), in grid_sample's units, displaces each pixel to."""
     height, width = image.shape[-2:]
     if not v2:
-        field = fields.identity_grid(height, width).to(image.device) + displacement.to(image.device)
+        # torchvision's grid is of torch's default device, and moved from there.
+        at = fields.identity_grid(height, width, torch.get_default_dtype(), torch.empty(0).device)
+        field = at.to(image.device) + displacement.to(image.device)
         return _sampled(image, field, mode_name, fill, v2)
     given = image.dtype
     if given == torch.float16 and image.device.type == "cpu":
         image = image.to(torch.float32)
     dtype, device = float_dtype(image), image.device
-    grid = torch.empty(1, height, width, 2, dtype=dtype, device=device)
-    for axis, size in ((0, width), (1, height)):
-        at = torch.linspace((-size + 1) / size, (size - 1) / size, size, dtype=dtype, device=device)
-        grid[..., axis].copy_(at if axis == 0 else at.unsqueeze(-1))
-    grid = grid.add_(displacement.to(dtype=dtype, device=device))
+    grid = fields.identity_grid(height, width, dtype, device) + displacement.to(dtype=dtype, device=device)
     result = _sampled(image, grid, mode_name, fill, v2)
     return result if image.dtype == given else result.to(given)
 

@@ -6,6 +6,7 @@ torch's own. The graph then has it, and tensors without memory of their own are 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,26 @@ _memory_of_its_own = torch._C._disabled_torch_dispatch_impl
 def traced() -> bool:
     """Return True if torch has to see every op."""
     return bool(compiling() or recording() or modes() or level() is not None)
+
+
+# Larger tensors are made anew: they take their time by themselves.
+_MOST_KEPT = 1 << 16
+
+
+def kept(make: Callable[[int, int, torch.dtype, torch.device], Tensor]) -> Callable[..., Tensor]:
+    """Keep what a function makes for the pixels of a small image on the CPU, unless torch traces. Never write to it."""
+
+    @functools.lru_cache(maxsize=16)
+    def known(height: int, width: int, dtype: torch.dtype, default: torch.dtype) -> Tensor:
+        with torch.inference_mode(False):
+            return make(height, width, dtype, torch.device("cpu"))
+
+    def kept_or_made(height: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+        if device.type != "cpu" or height * width > _MOST_KEPT or traced():
+            return make(height, width, dtype, device)
+        return known(height, width, dtype, torch.get_default_dtype())
+
+    return kept_or_made
 
 
 def keeps_its_samples(cls: type[Tensor]) -> bool:

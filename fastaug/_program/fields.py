@@ -12,7 +12,7 @@ from torch import Tensor
 
 from fastaug import _C
 from fastaug._program.borrow import borrow_tensor, tensor_target
-from fastaug._program.eager import addressable, traced
+from fastaug._program.eager import addressable, kept, traced
 
 
 def blurs(image: Tensor, kernel: Tensor) -> bool:
@@ -46,14 +46,15 @@ def blurred(image: Tensor, kernel: Tensor, fused: bool) -> Tensor:
     return result
 
 
-def places(size: int) -> Tensor:
+def places(size: int, dtype: torch.dtype | None = None, device: torch.device | None = None) -> Tensor:
     """Return where the pixels along an axis lie, in grid_sample's units."""
-    return torch.linspace((1 - size) / size, (size - 1) / size, size)
+    return torch.linspace((1 - size) / size, (size - 1) / size, size, dtype=dtype, device=device)
 
 
-def identity_grid(height: int, width: int) -> Tensor:
+@kept
+def identity_grid(height: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """Return where the pixels of an image lie: (1, height, width, 2), x first."""
-    down, across = torch.meshgrid(places(height), places(width), indexing="ij")
+    down, across = torch.meshgrid(places(height, dtype, device), places(width, dtype, device), indexing="ij")
     return torch.stack((across, down), -1).unsqueeze(0)
 
 
