@@ -107,23 +107,7 @@ inline void gamma_table(double exponent, double gain, uint8_t* table) {
 // some exponents done exactly, and the others by functions that are less than a unit in the last place off.
 class TorchPower {
  public:
-  TorchPower(double exponent, int v) : TorchPower(exponent, v, static_cast<float>(v) / 255.0f) {}
-
-  // v2/functional/_color.py, adjust_gamma_image: v * (1 / 255), the reciprocal rounded too.
-  static TorchPower v2(double exponent, int v) { return {exponent, v, static_cast<float>(v) * (1.0f / 255.0f)}; }
-
-  uint8_t entry(double gain) const { return entry(power_, gain); }
-
-  // True if every number that torch could compute instead of the power gives the same entry.
-  bool is_certain(double gain) const {
-    if (exact_) return true;
-    // Powers that are not normal numbers may have lost digits, or all of them.
-    const float below = power_ < kNormal ? 0.0f : std::nextafter(power_, 0.0f);
-    const float above = power_ < kNormal ? kNormal : std::nextafter(power_, 2.0f);
-    return entry(below, gain) == entry(above, gain);
-  }
-
- private:
+  TorchPower(double exponent, int v) : TorchPower(exponent, v, share(v)) {}
   TorchPower(double exponent, int v, float x) {
     exact_ = true;
     if (exponent == 0.0) {
@@ -142,6 +126,22 @@ class TorchPower {
     }
   }
 
+  static float share(int v) { return static_cast<float>(v) / 255.0f; }
+  // v2/functional/_color.py, adjust_gamma_image: v * (1 / 255), the reciprocal rounded too.
+  static float v2_share(int v) { return static_cast<float>(v) * (1.0f / 255.0f); }
+
+  uint8_t entry(double gain) const { return entry(power_, gain); }
+
+  // True if every number that torch could compute instead of the power gives the same entry.
+  bool is_certain(double gain) const {
+    if (exact_) return true;
+    // Powers that are not normal numbers may have lost digits, or all of them.
+    const float below = power_ < kNormal ? 0.0f : std::nextafter(power_, 0.0f);
+    const float above = power_ < kNormal ? kNormal : std::nextafter(power_, 2.0f);
+    return entry(below, gain) == entry(above, gain);
+  }
+
+ private:
   static constexpr float kNormal = 0x1p-125f;
 
   static uint8_t entry(float power, double gain) {
@@ -166,7 +166,8 @@ inline bool torch_gamma_is_certain(double exponent, double gain) {
 inline bool v2_gamma_is_certain(double exponent, double gain) {
   if (!torch_gamma_is_certain(exponent, gain)) return false;
   for (int v = 0; v < 256; ++v) {
-    const TorchPower power = TorchPower::v2(exponent, v);
+    if (TorchPower::v2_share(v) == TorchPower::share(v)) continue;
+    const TorchPower power(exponent, v, TorchPower::v2_share(v));
     if (!power.is_certain(gain) || power.entry(gain) != TorchPower(exponent, v).entry(gain)) return false;
   }
   return true;

@@ -57,6 +57,8 @@ _WAYS = {
     "vflip": Ways(pil_fallback.vflip, tensor_fallback.vflip, pixels=math.inf),
 }
 
+# Of few samples torch has the powers sooner than the core has those of a table.
+_WAYS["adjust_gamma"] = _WAYS["adjust_gamma"]._replace(few=512)
 _WAYS["crop"] = _WAYS["crop"]._replace(pillow=pil_fallback.crop, pixels=math.inf)
 _WAYS["pad"] = _WAYS["pad"]._replace(pillow=pillow_pad, torch=torch_pad)
 
