@@ -36,16 +36,23 @@ class _Direct(Draft):
         """Return the core, made when an op asks for it."""
         if name != "core":
             raise AttributeError(name)
-        *lead, height, width = self.image.shape
+        shape = self.image.shape
+        rank = len(shape)
         self.core = core = TracedCore()
-        core.begin(TENSOR, None, height, width, lead.pop() if lead else 1, tuple(lead))
-        core.flat = self.image.dim() == 2
+        core.begin(
+            TENSOR, None, shape[-2], shape[-1], shape[-3] if rank > 2 else 1, () if rank < 4 else tuple(shape[:-3])
+        )
+        core.flat = rank == 2
         return core
 
     def handed(self) -> Any:
         return self.image
 
     finish = flush = handed
+
+    def crop(self, *box: Any) -> None:
+        """Crop without asking a core that will decline."""
+        self._eager("crop", *box)
 
     def _eager(self, name: str, *arguments: Any) -> None:
         self.reset(self._torch_functions[name](self.image, *arguments))

@@ -116,9 +116,7 @@ def resize(image: Tensor, height: int, width: int, number: int, mode_name: str, 
     if batch.shape[0] == 1 and batch.is_contiguous(memory_format=torch.channels_last) and image.numel() != strides[0]:
         # torch takes one image for channels_last only if its batch has the stride of one.
         batch = batch.as_strided(batch.shape, (image.numel(), *strides[1:]))
-    # torch resizes bytes on the CPU, and on other devices only by the nearest.
-    in_bytes = smooth and image.device.type == "cpu" and (mode_name != "bilinear" or resizing.in_bytes())
-    exact = dtype in _FLOATS or (dtype == torch.uint8 and (nearest or in_bytes))
+    exact = dtype in _FLOATS or (dtype == torch.uint8 and (nearest or (smooth and _resizes_bytes(image, mode_name))))
     result = nnf.interpolate(
         batch if exact else batch.to(torch.float32),
         size=[height, width],
@@ -133,6 +131,11 @@ def resize(image: Tensor, height: int, width: int, number: int, mode_name: str, 
             result = result.round_()
         result = result.to(dtype)
     return result.reshape(*shape[:-2], height, width)
+
+
+def _resizes_bytes(image: Tensor, mode_name: str) -> bool:
+    """Return True if torch filters bytes: on the CPU alone, and bilinearly on some machines."""
+    return image.device.type == "cpu" and (mode_name != "bilinear" or resizing.in_bytes())
 
 
 def permute_channels(image: Tensor, permutation: Sequence[int]) -> Tensor:
