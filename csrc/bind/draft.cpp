@@ -318,7 +318,6 @@ void register_draft(py::module_& m) {
       method<settling<&Draft::forget>, 0>("forget", "forget(self) -> None"),
       method<settling<&Draft::unview>, 0>("unview", "unview(self) -> None"),
       method<keep_channels, 1>("keep_channels", "keep_channels(self, count: int) -> None"),
-      method<settling<&Draft::padded_by_torch>, 0>("padded_by_torch", "padded_by_torch(self) -> None"),
       method<settling<&Draft::choose_order>, 0>("choose_order", "choose_order(self) -> None"),
       method<done, 4>("done", "done(self, image: object, info: object, rewrites: int, blank: object) -> object"),
       method<program, 1>("program", "program(self, group: int) -> bytes"),

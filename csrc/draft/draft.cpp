@@ -193,6 +193,7 @@ Reason Draft::normalize(const std::vector<Op>& op, bool inplace) {
 
 Reason Draft::erase(int top, int left, int height, int width, const double* values, int count) {
   if (stored_ == 0) return decline(Reason::kSamples);
+  if (follower_ != nullptr) return decline(Reason::kNumber);  // torchvision warns of it
   if (flat || leading > 0) return decline(Reason::kShape);
   if (bands > kMaxChannels || (count != 1 && count != channels())) return decline(Reason::kChannels);
   Op op = plain(OpId::ERASE);

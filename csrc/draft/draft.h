@@ -281,6 +281,7 @@ struct DraftState {
   bool native = true, floats = false, flat = false, channel_last = false, tagged = false;
   bool copied = false;  // torchvision returns a copy, even though there is nothing to do or only a crop
   bool planar = false;  // floats may be handed out plane by plane, though torchvision's would be `channel_last`
+  bool pure = false;    // tagged tensors, and all that follows, have become plain ones
   First first = First::kNone;
   Box view{};     // all crops that a tensor begins with, as one
   int views = 0;  // how many of the ops, from the first on, are these
@@ -390,7 +391,10 @@ class Draft : public DraftState {
   Reason to_uint8_tensor();
   Reason to_pil(std::optional<Mode> mode);
   Reason to_image();
-  void to_pure_tensor() { tagged = false; }
+  void to_pure_tensor() {
+    tagged = false;
+    pure = true;
+  }
   // To float32, or to uint8; in v2's arithmetic.
   Reason convert_dtype(bool to_floats) { return convert(to_floats, OpId::TO_FLOAT); }
   Reason to_dtype(bool to_floats) { return convert(to_floats, OpId::V2_TO_FLOAT); }

@@ -44,7 +44,6 @@ class SampleDraft : public Draft, private Follower {
 
   bool many = false;   // it is one of several images
   bool later = false;  // a plain tensor, or another image, comes before the image
-  bool pure = false;   // what follows has become plain tensors
 
   // For one of the image's size.
   void join(Following one) {
@@ -59,14 +58,6 @@ class SampleDraft : public Draft, private Follower {
   // False where the next transform would take another tensor for the image.
   bool settled() const { return !(pure && is_followed()) && !(later && is_tensor() && !tagged); }
 
-  Reason erase(int top, int left, int height, int width, const double* values, int count) {
-    if (is_followed()) return decline(Reason::kNumber);  // a warning
-    return Draft::erase(top, left, height, width, values, count);
-  }
-  void to_pure_tensor() {
-    Draft::to_pure_tensor();
-    pure = true;
-  }
   // To a dtype of torch's name.
   void cast_masks(const std::string& dtype);
 

@@ -66,6 +66,12 @@ TEST_CASE("what nothing follows is declined where something should") {
   CHECK(declined([](Draft& draft) { draft.rot90(2); }));
   CHECK(declined([](Draft& draft) { draft.transpose(); }));
   CHECK(declined([](Draft& draft) { draft.pad({1, 1, 1, 1}, kBlack, PadMode::kEdge); }));
+  CHECK(declined([](Draft& draft) {
+    static constexpr double kZero = 0;
+    draft.to_float(kTorch);
+    REQUIRE_FALSE(draft.declined());
+    draft.erase(0, 0, 2, 2, &kZero, 1);
+  }));
   CHECK_FALSE(declined([](Draft& draft) { draft.append(OpId::INVERT); }));
 }
 
