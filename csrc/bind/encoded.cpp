@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "bind/images.h"
 #include "bind/without_gil.h"
+#include "codec/jpeg_filter.h"
 #include "codec/jpeg_frame.h"
 #include "codec/scan_index.h"
 #include "codec/source.h"
@@ -119,6 +120,30 @@ class Encoded {
   const codec::Header header_;
 };
 
+void jpeg_filter(const Source& source, int quality, const Sink& sink) {
+  const View& view = source.view;
+  const Target& target = sink.target;
+  if (!codec::jpeg::filters(view.height, view.width, view.channels)) {
+    fail(ErrorCode::kValue, "images of this size or of so many channels are libjpeg's");
+  }
+  if (quality < 1 || quality > 100) {
+    fail(ErrorCode::kValue, "quality must be 1 to 100, got " + std::to_string(quality));
+  }
+  const bool fits = target.dtype == DType::kUint8 && view.dtype == DType::kUint8 && target.height == view.height &&
+                    target.width == view.width && target.channels == view.channels && target.patches.side == 0;
+  const bool pixels = target.channel_stride == 1 &&
+                      (target.pixel_stride == view.channels || (target.pixel_stride == 4 && target.fill_gaps));
+  if (!fits || !(pixels || target.pixel_stride == 1)) {
+    fail(ErrorCode::kValue, "target must have the image's shape, and planes or pixels side by side");
+  }
+  without_gil([&] {
+    static thread_local Arena arena;
+    const ArenaReset reset{arena};
+    const View& image = source.pixels == nullptr ? view : source.pixels->make({0, 0, view.height, view.width}, arena);
+    codec::jpeg::jpeg_filter(image, quality, target, arena);
+  });
+}
+
 }  // namespace
 
 codec::Components components_of(const std::optional<std::string>& colorspace) {
@@ -143,6 +168,8 @@ void register_encoded(py::module_& m) {
   py::register_exception_translator(translate_verdict);
 
   m.def("jpeg_decoder", &codec::jpeg_decoder);
+  m.def("jpeg_filters", &codec::jpeg::filters, py::arg("height"), py::arg("width"), py::arg("channels"));
+  m.def("jpeg_filter", &jpeg_filter, py::arg("source"), py::arg("quality"), py::arg("target"));
   m.def(
       "afford",
       [](const py::object& data) {

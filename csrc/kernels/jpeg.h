@@ -2,6 +2,7 @@
 // component, that repeats over the image.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -90,6 +91,23 @@ struct JpegBand {
   uint32_t run;      // blocks, beginning with the next one, that have no new coefficients
   int16_t* coefs;    // of the next block, in natural order; null: not kept
   uint64_t* places;  // of each block, the coefficients other than 0, in zigzag order from bit 63 down, but for DC
+};
+
+// Steps of quantisation from 1 to 255, and the division by 8 times each of what is below 2^15: the upper
+// half of a product, and a shift that is another product.
+struct JpegSteps {
+  uint16_t steps[kJpegBlock];  // in natural order, as the arrays below
+  uint16_t factors[kJpegBlock];
+  uint16_t shifts[kJpegBlock];  // 2^15 >> the shift
+
+  // `step` and its power of two k: of u below 2^14, (2u * ceil(2^(15 + k) / step) >> 16) >> k is u / step, because
+  // what the factor is too large by, less than 2^(k + 1), adds less than 1 / step.
+  void set(int place, int step) {
+    const int k = std::bit_width(static_cast<unsigned>(step)) - 1;
+    steps[place] = static_cast<uint16_t>(step);
+    factors[place] = static_cast<uint16_t>(((1 << (15 + k)) + step - 1) / step);
+    shifts[place] = static_cast<uint16_t>(1 << (15 - k));
+  }
 };
 
 }  // namespace fastaug

@@ -236,6 +236,13 @@ struct Kernels {
   // A row of YCbCr to RGB, or with pixel_stride 4 RGB and 255. Writes exactly width pixels.
   void (*jpeg_colours)(const uint8_t* luma, const uint8_t* blue, const uint8_t* red, int width, int pixel_stride,
                        uint8_t* foreign);
+  // The same the other way: a row of RGB, in planes, to YCbCr; rows of chroma half as wide, each sample of width pairs
+  // of samples of two rows; and the forward DCT of blocks side by side, in steps of quantisation, with `last` 0 for
+  // those of DC alone. The latter reads up to 8 columns more, and writes up to one block more.
+  void (*jpeg_ycc)(const uint8_t* const* rgb, int width, uint8_t* const* ycc);
+  void (*jpeg_halve)(const uint8_t* above, const uint8_t* below, int width, uint8_t* dst);
+  void (*jpeg_forward)(const uint8_t* src, ptrdiff_t stride, const JpegSteps& steps, int blocks, int16_t* coefs,
+                       uint8_t* last);
   // True if these together were measured to be faster than libjpeg-turbo, for sequential files and for progressive
   // ones.
   bool quick_jpeg;

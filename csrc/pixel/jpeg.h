@@ -1,5 +1,6 @@
-// The arithmetic of JPEG: the accurate inverse DCT, smooth upsampling and colours, in the integer formulas of the
-// Independent JPEG Group's library (jidctint.c, jdsample.c, jdcolor.c), so that samples equal its own and Pillow's.
+// The arithmetic of JPEG: the accurate inverse DCT, smooth upsampling and colours, and their counterparts that come
+// before a file, in the integer formulas of the Independent JPEG Group's library (jidctint.c, jdsample.c, jdcolor.c,
+// jfdctint.c, jcdctmgr.c, jcsample.c, jccolor.c), so that samples equal its own and Pillow's.
 //
 // What coefficients beyond those of any image come to is that library's matter on x86: its vector code has sums of 16
 // bits that wrap around, and saturates what goes from one pass to the other. So has this.
@@ -74,6 +75,59 @@ inline void jpeg_rgb(int luma, int blue, int red, uint8_t* rgb) {
   rgb[0] = clipped(luma + ((91881 * red + kHalf) >> 16));
   rgb[1] = clipped(luma + ((-22554 * blue - 46802 * red + kHalf) >> 16));
   rgb[2] = clipped(luma + ((116130 * blue + kHalf) >> 16));
+}
+
+// RGB to YCbCr, in 16 bits behind the point. Chroma is more by 128, and its halves go down.
+inline void jpeg_ycc(int red, int green, int blue, uint8_t* ycc) {
+  constexpr int kHalf = 1 << 15, kChroma = 128 << 16;
+  ycc[0] = static_cast<uint8_t>((19595 * red + 38470 * green + 7471 * blue + kHalf) >> 16);
+  ycc[1] = static_cast<uint8_t>((-11059 * red - 21709 * green + 32768 * blue + kChroma + kHalf - 1) >> 16);
+  ycc[2] = static_cast<uint8_t>((32768 * red - 27439 * green - 5329 * blue + kChroma + kHalf - 1) >> 16);
+}
+
+// The mean of four samples: halves go down in even columns, and up in odd ones.
+inline uint8_t jpeg_mean(int sum, int column) { return static_cast<uint8_t>((sum + 1 + column % 2) >> 2); }
+
+// The forward DCT, of samples less 128, goes along rows first, and keeps two bits more from there to its second pass.
+// Both together enlarge by 8.
+constexpr int kJpegForwardShift = 13 - 2;
+constexpr int kJpegForwardLastShift = 13 + 2;
+
+// One line of eight values, `step` apart, in place.
+template <int kShift>
+inline void jpeg_forward_line(int16_t* line, ptrdiff_t step) {
+  const auto in = [&](int k) { return int32_t{line[k * step]}; };
+  const int32_t sum0 = in(0) + in(7), sum1 = in(1) + in(6), sum2 = in(2) + in(5), sum3 = in(3) + in(4);
+  const int32_t difference0 = in(0) - in(7), difference1 = in(1) - in(6);
+  const int32_t difference2 = in(2) - in(5), difference3 = in(3) - in(4);
+  const auto set = [&](int k, int32_t value, int shift) {
+    line[k * step] = static_cast<int16_t>((value + (1 << shift >> 1)) >> shift);
+  };
+  const int32_t outer = sum0 + sum3, inner = sum1 + sum2;
+  if (kShift == kJpegForwardShift) {
+    set(0, (outer + inner) * 4, 0);
+    set(4, (outer - inner) * 4, 0);
+  } else {
+    set(0, outer + inner, 2);
+    set(4, outer - inner, 2);
+  }
+  const int32_t tmp12 = sum1 - sum2, tmp13 = sum0 - sum3;
+  set(2, tmp12 * kJpeg0_541 + tmp13 * (kJpeg0_541 + kJpeg0_765), kShift);
+  set(6, tmp12 * (kJpeg0_541 - kJpeg1_847) + tmp13 * kJpeg0_541, kShift);
+
+  const int32_t tmp24 = difference3 + difference1, tmp57 = difference2 + difference0;
+  const int32_t z3 = tmp24 * (kJpeg1_175 - kJpeg1_961) + tmp57 * kJpeg1_175;
+  const int32_t z4 = tmp24 * kJpeg1_175 + tmp57 * (kJpeg1_175 - kJpeg0_390);
+  set(7, difference3 * (kJpeg0_298 - kJpeg0_899) + difference0 * -kJpeg0_899 + z3, kShift);
+  set(5, difference2 * (kJpeg2_053 - kJpeg2_562) + difference1 * -kJpeg2_562 + z4, kShift);
+  set(3, difference2 * -kJpeg2_562 + difference1 * (kJpeg3_072 - kJpeg2_562) + z3, kShift);
+  set(1, difference3 * -kJpeg0_899 + difference0 * (kJpeg1_501 - kJpeg0_899) + z4, kShift);
+}
+
+// A value of the forward DCT in steps of quantisation, to the nearest, halves away from zero.
+inline int16_t jpeg_quantised(int value, int step) {
+  const int divisor = 8 * step, magnitude = ((value < 0 ? -value : value) + divisor / 2) / divisor;
+  return static_cast<int16_t>(value < 0 ? -magnitude : magnitude);
 }
 
 }  // namespace fastaug

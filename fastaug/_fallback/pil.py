@@ -6,7 +6,6 @@ image also gets torchvision's TypeError here.
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,6 +15,7 @@ import torch
 from PIL import Image, ImageEnhance, ImageOps
 
 from fastaug._fallback import tensor as tensor_fallback
+from fastaug._image.jpeg import through_jpeg
 from fastaug._program import arguments, matrices
 from fastaug._program.checks import need_gamma, need_pil
 
@@ -203,9 +203,7 @@ def to_rgb(image: Any) -> Image.Image:
 
 def jpeg(image: Any, quality: int) -> Image.Image:
     """Return the image as read back from a JPEG file."""
-    file = io.BytesIO()
-    need_pil(image).save(file, format="JPEG", quality=quality)
-    return Image.open(file).copy()
+    return through_jpeg(need_pil(image), quality)
 
 
 def to_tensor(image: Any) -> torch.Tensor:

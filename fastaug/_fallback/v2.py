@@ -17,6 +17,7 @@ from torch.nn import functional as nnf
 
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback.tensor import convert_image_dtype, cropped, mirrored, to_pil_image
+from fastaug._image.jpeg import tensors_through_jpeg, through_file
 from fastaug._program import resizing
 from fastaug._program.checks import need_channels
 from fastaug._program.eager import recording
@@ -216,10 +217,13 @@ def jpeg(image: Tensor, quality: Any) -> Tensor:
         raise RuntimeError(f"Input tensor dtype should be uint8, got {image.dtype}")
     if image.shape[-3] not in (1, 3):
         raise RuntimeError(f"The number of channels should be 1 or 3, got: {image.shape[-3]}")
-    files = [pil_fallback.jpeg(to_pil_image(one, None), quality) for one in images]
-    for _ in range(2 * len(files) - 1):
+    for _ in range(2 * len(images) - 1):
         _warn_of_files()
-    return torch.stack([pil_fallback.pil_to_tensor(file) for file in files], dim=0).view(image.shape)
+    results = tensors_through_jpeg(images, quality)
+    if results is None:
+        files = [through_file(to_pil_image(one, None), quality) for one in images]
+        results = torch.stack([pil_fallback.pil_to_tensor(file) for file in files], dim=0)
+    return results.view(image.shape)
 
 
 def uniform_temporal_subsample(video: Tensor, count: int) -> Tensor:

@@ -45,6 +45,37 @@ void jpeg_colours(const uint8_t* luma, const uint8_t* blue, const uint8_t* red, 
   }
 }
 
+void jpeg_ycc(const uint8_t* const* rgb, int width, uint8_t* const* ycc) {
+  for (int x = 0; x < width; ++x) {
+    uint8_t made[3];
+    fastaug::jpeg_ycc(rgb[0][x], rgb[1][x], rgb[2][x], made);
+    for (int c = 0; c < 3; ++c) ycc[c][x] = made[c];
+  }
+}
+
+void jpeg_halve(const uint8_t* above, const uint8_t* below, int width, uint8_t* dst) {
+  for (int x = 0; x < width; ++x) {
+    dst[x] = jpeg_mean(above[2 * x] + above[2 * x + 1] + below[2 * x] + below[2 * x + 1], x);
+  }
+}
+
+void jpeg_forward(const uint8_t* src, ptrdiff_t stride, const JpegSteps& steps, int blocks, int16_t* coefs,
+                  uint8_t* last) {
+  for (int b = 0; b < blocks; ++b, src += 8, coefs += kJpegBlock) {
+    for (int y = 0; y < 8; ++y) {
+      for (int x = 0; x < 8; ++x) coefs[8 * y + x] = static_cast<int16_t>(src[stride * y + x] - 128);
+      jpeg_forward_line<kJpegForwardShift>(coefs + 8 * y, 1);
+    }
+    for (int x = 0; x < 8; ++x) jpeg_forward_line<kJpegForwardLastShift>(coefs + x, 8);
+    int any = 0;
+    for (int k = 0; k < kJpegBlock; ++k) {
+      coefs[k] = jpeg_quantised(coefs[k], steps.steps[k]);
+      if (k > 0) any |= coefs[k];
+    }
+    last[b] = any == 0 ? 0 : kJpegBlock - 1;
+  }
+}
+
 }  // namespace
 
 void fill_jpeg(Kernels* table) {
@@ -54,6 +85,9 @@ void fill_jpeg(Kernels* table) {
   table->jpeg_inverse = jpeg_inverse;
   table->jpeg_upsample = jpeg_upsample;
   table->jpeg_colours = jpeg_colours;
+  table->jpeg_ycc = jpeg_ycc;
+  table->jpeg_halve = jpeg_halve;
+  table->jpeg_forward = jpeg_forward;
   table->quick_jpeg = false;
   table->quick_progressive_jpeg = false;
 }

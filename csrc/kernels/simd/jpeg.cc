@@ -339,6 +339,158 @@ void jpeg_colours(const uint8_t* luma, const uint8_t* blue, const uint8_t* red, 
   rgb_row<4>(luma, blue, red, width, foreign);
 }
 
+// Words of even and odd columns to bytes in order.
+HWY_INLINE hn::Vec<Bytes> joined(hn::Vec<Words> even, hn::Vec<Words> odd) {
+  return hn::BitCast(Bytes(), hn::Or(even, hn::ShiftLeft<8>(odd)));
+}
+
+void jpeg_ycc(const uint8_t* const* rgb, int width, uint8_t* const* ycc) {
+  const Bytes d8;
+  const Words d;
+  const hn::RebindToSigned<Words> ds;
+  const hn::RepartitionToWide<decltype(ds)> d32;
+  const auto pair = [&](int first, int second) {
+    const auto both = static_cast<uint32_t>(first & 0xffff) | static_cast<uint32_t>(second) << 16;
+    return hn::BitCast(ds, hn::Set(d32, static_cast<int32_t>(both)));
+  };
+  // 38470 does not fit into 16 bits.
+  const auto luma_rg = pair(19595, 38470 - 16384), luma_bg = pair(7471, 16384);
+  const auto blue_rg = pair(-11059, -21709), red_gb = pair(-27439, -5329);
+  const auto half = hn::Set(d32, 1 << 15), middle = hn::Set(d32, (128 << 16) + (1 << 15) - 1);
+  const auto zero = hn::Zero(ds);
+  const auto product = [&](auto pairs, auto by, auto onto) {
+    auto none = hn::Zero(d32);
+    return hn::ReorderWidenMulAccumulate(d32, pairs, by, onto, none);
+  };
+  // A sample times 2^15.
+  const auto halved = [&](auto pairs) { return hn::ShiftRight<1>(hn::BitCast(d32, pairs)); };
+  struct Made {
+    hn::Vec<Words> samples[3];
+  };
+  const auto make = [&](auto red, auto green, auto blue) {
+    const auto r = hn::BitCast(ds, red), g = hn::BitCast(ds, green), b = hn::BitCast(ds, blue);
+    const auto each = [&](auto rg, auto bg, auto gb, auto zero_r, auto zero_b, auto(&sums)[3]) {
+      sums[0] = hn::ShiftRight<16>(product(rg, luma_rg, product(bg, luma_bg, half)));
+      sums[1] = hn::ShiftRight<16>(hn::Add(product(rg, blue_rg, middle), halved(zero_b)));
+      sums[2] = hn::ShiftRight<16>(hn::Add(product(gb, red_gb, middle), halved(zero_r)));
+    };
+    hn::Vec<decltype(d32)> lower[3], upper[3];
+    each(hn::InterleaveLower(ds, r, g), hn::InterleaveLower(ds, b, g), hn::InterleaveLower(ds, g, b),
+         hn::InterleaveLower(ds, zero, r), hn::InterleaveLower(ds, zero, b), lower);
+    each(hn::InterleaveUpper(ds, r, g), hn::InterleaveUpper(ds, b, g), hn::InterleaveUpper(ds, g, b),
+         hn::InterleaveUpper(ds, zero, r), hn::InterleaveUpper(ds, zero, b), upper);
+    Made made;
+    for (int c = 0; c < 3; ++c) {
+      made.samples[c] = hn::BitCast(d, hn::ReorderDemote2To(ds, lower[c], upper[c]));
+    }
+    return made;
+  };
+  const auto low = hn::Set(d, 255);
+  const auto vector = [&](int x, uint8_t* const* to, int at) {
+    const auto r = hn::BitCast(d, hn::LoadU(d8, rgb[0] + x)), g = hn::BitCast(d, hn::LoadU(d8, rgb[1] + x));
+    const auto b = hn::BitCast(d, hn::LoadU(d8, rgb[2] + x));
+    const Made even = make(hn::And(r, low), hn::And(g, low), hn::And(b, low));
+    const Made odd = make(hn::ShiftRight<8>(r), hn::ShiftRight<8>(g), hn::ShiftRight<8>(b));
+    for (int c = 0; c < 3; ++c) hn::StoreU(joined(even.samples[c], odd.samples[c]), d8, to[c] + at);
+  };
+  for (int x = 0; x < width; x += static_cast<int>(hn::Lanes(d8))) vector(x, ycc, x);
+}
+
+void jpeg_halve(const uint8_t* above, const uint8_t* below, int width, uint8_t* dst) {
+  const Bytes d8;
+  const Words d;
+  const auto low = hn::Set(d, 255);
+  const auto halves = hn::BitCast(d, hn::Set(hn::RepartitionToWide<Words>(), 1u | 2u << 16));
+  for (int x = 0; x < width; x += static_cast<int>(hn::Lanes(d))) {
+    const auto one = hn::BitCast(d, hn::LoadU(d8, above + 2 * x)), other = hn::BitCast(d, hn::LoadU(d8, below + 2 * x));
+    const auto sums = hn::Add(hn::Add(hn::And(one, low), hn::ShiftRight<8>(one)),
+                              hn::Add(hn::And(other, low), hn::ShiftRight<8>(other)));
+    const auto means = hn::ShiftRight<2>(hn::Add(sums, halves));
+    hn::StoreU(hn::DemoteTo(Half(), hn::BitCast(hn::RebindToSigned<Words>(), means)), Half(), dst + x);
+  }
+}
+
+// jpeg_forward_line() of every column.
+template <int kShift>
+HWY_INLINE void forward_lines(LineVec (&v)[8]) {
+  const Line d;
+  const Sum d32;
+  LineVec sum[4], difference[4];
+  for (int k = 0; k < 4; ++k) {
+    sum[k] = hn::Add(v[k], v[7 - k]);
+    difference[k] = hn::Sub(v[k], v[7 - k]);
+  }
+  const auto rounded = [&](const Sums& values) {
+    const SumVec half = hn::Set(d32, 1 << (kShift - 1));
+    return lowered<kShift>(Sums{hn::Add(values.lower, half), hn::Add(values.upper, half)});
+  };
+  const LineVec outer = hn::Add(sum[0], sum[3]), inner = hn::Add(sum[1], sum[2]);
+  const auto scaled = [&](LineVec value) {
+    if constexpr (kShift == kJpegForwardShift) return hn::ShiftLeft<2>(value);
+    return hn::ShiftRight<2>(hn::Add(value, hn::Set(d, 2)));
+  };
+  v[0] = scaled(hn::Add(outer, inner));
+  v[4] = scaled(hn::Sub(outer, inner));
+  const Pairs even(hn::Sub(sum[1], sum[2]), hn::Sub(sum[0], sum[3]));
+  v[2] = rounded(even.times(kJpeg0_541, kJpeg0_541 + kJpeg0_765));
+  v[6] = rounded(even.times(kJpeg0_541 - kJpeg1_847, kJpeg0_541));
+
+  const Pairs both(hn::Add(difference[3], difference[1]), hn::Add(difference[2], difference[0]));
+  const Sums z3 = both.times(kJpeg1_175 - kJpeg1_961, kJpeg1_175);
+  const Sums z4 = both.times(kJpeg1_175, kJpeg1_175 - kJpeg0_390);
+  const Pairs pairs30(difference[3], difference[0]);
+  const Pairs pairs21(difference[2], difference[1]);
+  v[7] = rounded(pairs30.times(kJpeg0_298 - kJpeg0_899, -kJpeg0_899) + z3);
+  v[5] = rounded(pairs21.times(kJpeg2_053 - kJpeg2_562, -kJpeg2_562) + z4);
+  v[3] = rounded(pairs21.times(-kJpeg2_562, kJpeg3_072 - kJpeg2_562) + z3);
+  v[1] = rounded(pairs30.times(-kJpeg0_899, kJpeg1_501 - kJpeg0_899) + z4);
+}
+
+// DC of a first line.
+alignas(16) constexpr int16_t kFirstOfLine[8] = {-1};
+
+void jpeg_forward(const uint8_t* src, ptrdiff_t stride, const JpegSteps& steps, int blocks, int16_t* coefs,
+                  uint8_t* last) {
+  const Line d;
+  const hn::RebindToUnsigned<Line> du;
+  const hn::Rebind<uint8_t, Line> d8;
+  const hn::Repartition<uint64_t, Line> d64;
+  for (int b = 0; b < blocks; b += kTogether, src += kTogether * 8, coefs += kTogether * kJpegBlock) {
+    LineVec lines[8];
+    for (int k = 0; k < 8; ++k) {
+      lines[k] = hn::Sub(hn::PromoteTo(d, hn::LoadU(d8, src + stride * k)), hn::Set(d, 128));
+    }
+    turn_lines(lines);
+    forward_lines<kJpegForwardShift>(lines);
+    turn_lines(lines);
+    forward_lines<kJpegForwardLastShift>(lines);
+    auto any = hn::Zero(d64);
+    for (int k = 0; k < 8; ++k) {
+      const auto step = hn::LoadDup128(du, steps.steps + 8 * k);
+      const auto sign = hn::BroadcastSignBit(lines[k]);
+      const auto magnitude = hn::BitCast(du, hn::Sub(hn::Xor(lines[k], sign), sign));
+      // Eighths of the magnitude, of the nearest multiple of the step and below, twice.
+      const auto twice = hn::ShiftLeft<1>(hn::ShiftRight<3>(hn::Add(magnitude, hn::ShiftLeft<2>(step))));
+      const auto product = hn::MulHigh(twice, hn::LoadDup128(du, steps.factors + 8 * k));
+      const auto quotient = hn::MulHigh(hn::Add(product, product), hn::LoadDup128(du, steps.shifts + 8 * k));
+      const LineVec made = hn::Sub(hn::Xor(hn::BitCast(d, quotient), sign), sign);
+      any = hn::Or(any, hn::BitCast(d64, k == 0 ? hn::AndNot(hn::LoadDup128(d, kFirstOfLine), made) : made));
+      if constexpr (kTogether == 1) {
+        hn::StoreU(made, d, coefs + 8 * k);
+      } else {
+        const hn::Half<Line> half;
+        hn::StoreU(hn::LowerHalf(half, made), half, coefs + 8 * k);
+        hn::StoreU(hn::UpperHalf(half, made), half, coefs + kJpegBlock + 8 * k);
+      }
+    }
+    alignas(32) uint64_t of_blocks[2 * kTogether];
+    hn::Store(any, d64, of_blocks);
+    for (int k = 0; k < std::min(kTogether, blocks - b); ++k) {
+      last[b + k] = (of_blocks[2 * k] | of_blocks[2 * k + 1]) == 0 ? 0 : kJpegBlock - 1;
+    }
+  }
+}
+
 }  // namespace
 
 void fill_jpeg(Kernels* table) {
@@ -348,6 +500,9 @@ void fill_jpeg(Kernels* table) {
   table->jpeg_inverse = jpeg_inverse;
   table->jpeg_upsample = jpeg_upsample;
   table->jpeg_colours = jpeg_colours;
+  table->jpeg_ycc = jpeg_ycc;
+  table->jpeg_halve = jpeg_halve;
+  table->jpeg_forward = jpeg_forward;
   table->quick_jpeg = true;
   table->quick_progressive_jpeg = kJpegDeposits;
 }

@@ -170,5 +170,111 @@ TEST_CASE("jpeg kernels: colours") {
   }
 }
 
+TEST_CASE("jpeg kernels: YCbCr of all colours") {
+  constexpr int kCount = 65536;
+  std::vector<uint8_t> planes[6];
+  for (auto& plane : planes) plane.resize(kCount + kRowPad);
+  for (const char* isa : available_isas()) {
+    CAPTURE(isa);
+    for (int red = 0; red < 256; ++red) {
+      for (size_t k = 0; k < kCount; ++k) {
+        planes[0][k] = static_cast<uint8_t>(red);
+        planes[1][k] = static_cast<uint8_t>(k >> 8);
+        planes[2][k] = static_cast<uint8_t>(k);
+      }
+      const uint8_t* const rgb[] = {planes[0].data(), planes[1].data(), planes[2].data()};
+      uint8_t* const ycc[] = {planes[3].data(), planes[4].data(), planes[5].data()};
+      kernels(isa)->jpeg_ycc(rgb, kCount, ycc);
+      bool same = true;
+      for (int k = 0; k < kCount; ++k) {
+        uint8_t expected[3];
+        jpeg_ycc(red, k >> 8, k & 255, expected);
+        for (int c = 0; c < 3; ++c) same &= ycc[c][k] == expected[c];
+      }
+      REQUIRE(same);
+    }
+  }
+}
+
+TEST_CASE("jpeg kernels: chroma half as wide") {
+  for (const char* isa : available_isas()) {
+    CAPTURE(isa);
+    Random random(4);
+    for (int width = 1; width <= 300; width += width < 140 ? 1 : 31) {
+      Guarded above = guarded_row(2 * width), below = guarded_row(2 * width), dst = guarded_row(width);
+      random.fill(above.data(), above.size());
+      random.fill(below.data(), below.size());
+      kernels(isa)->jpeg_halve(above.data(), below.data(), width, dst.data());
+      CHECK(dst.intact());
+      for (int x = 0; x < width; ++x) {
+        const int sum = above.data()[2 * x] + above.data()[2 * x + 1] + below.data()[2 * x] + below.data()[2 * x + 1];
+        REQUIRE(dst.data()[x] == (sum + (x % 2 == 0 ? 1 : 2)) / 4);
+      }
+    }
+  }
+}
+
+TEST_CASE("jpeg kernels: the forward DCT") {
+  for (const char* isa : available_isas()) {
+    CAPTURE(isa);
+    Random random(5);
+    for (int round = 0; round < test::cases(4000); ++round) {
+      const int blocks = random.between(1, 9), stride = 8 * blocks + 8 + random.between(0, 9);
+      std::vector<uint8_t> samples(static_cast<size_t>(8 * stride + 8));
+      const int kind = random.between(0, 3);
+      for (uint8_t& sample : samples) {
+        const int value = random.between(0, 255);
+        sample = static_cast<uint8_t>(kind == 0 ? 77 : kind == 1 ? 255 * (value & 1) : value);
+      }
+      JpegSteps steps;
+      for (int k = 0; k < kJpegBlock; ++k) steps.set(k, random.between(1, random.between(0, 3) == 0 ? 255 : 20));
+      const auto count = static_cast<size_t>(blocks + 1);
+      std::vector<int16_t> expected(count * kJpegBlock), got(count * kJpegBlock);
+      std::vector<uint8_t> flat(count), got_flat(count);
+      scalar().jpeg_forward(samples.data(), stride, steps, blocks, expected.data(), flat.data());
+      kernels(isa)->jpeg_forward(samples.data(), stride, steps, blocks, got.data(), got_flat.data());
+      REQUIRE(std::memcmp(expected.data(), got.data(), static_cast<size_t>(blocks) * kJpegBlock * 2) == 0);
+      REQUIRE(flat == got_flat);
+    }
+  }
+}
+
+TEST_CASE("jpeg kernels: the forward DCT is one") {
+  Random random(6);
+  JpegSteps steps;
+  for (int k = 0; k < kJpegBlock; ++k) steps.set(k, 1);
+  for (int round = 0; round < test::cases(300); ++round) {
+    uint8_t samples[2 * kJpegBlock], last = 0;
+    int16_t coefs[2 * kJpegBlock];
+    random.fill(samples, sizeof(samples));
+    scalar().jpeg_forward(samples, 8, steps, 1, coefs, &last);
+    for (int v = 0; v < 8; ++v) {
+      for (int u = 0; u < 8; ++u) {
+        double sum = 0;
+        for (int y = 0; y < 8; ++y) {
+          for (int x = 0; x < 8; ++x) {
+            sum += (samples[8 * y + x] - 128) * std::cos((2 * x + 1) * u * std::numbers::pi / 16) *
+                   std::cos((2 * y + 1) * v * std::numbers::pi / 16);
+          }
+        }
+        const double scale = (u == 0 ? std::sqrt(0.5) : 1) * (v == 0 ? std::sqrt(0.5) : 1) / 4;
+        REQUIRE(std::abs(coefs[8 * v + u] - scale * sum) <= 0.75);
+      }
+    }
+  }
+}
+
+TEST_CASE("jpeg kernels: steps divide") {
+  for (int step = 1; step < 256; ++step) {
+    JpegSteps steps;
+    steps.set(0, step);
+    for (int value = 0; value < (1 << 14) - 4 * step; ++value) {
+      const int twice = (value + 4 * step) / 8 * 2;
+      const int product = twice * steps.factors[0] >> 16;
+      REQUIRE(2 * product * steps.shifts[0] >> 16 == jpeg_quantised(value, step));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fastaug
