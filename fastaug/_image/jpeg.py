@@ -12,6 +12,7 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._program import borrow, pil
+from fastaug._program.eager import addressable
 
 _CHANNELS = {"L": 1, "RGB": 3}
 
@@ -41,7 +42,8 @@ def through_jpeg(image: Image.Image, quality: Any) -> Image.Image:
 def tensors_through_jpeg(images: torch.Tensor, quality: int) -> torch.Tensor | None:
     """Return uint8 tensors (N, C, H, W) of as many files; None where the core does not make them."""
     channels, height, width = images.shape[1:]
-    if images.device.type != "cpu" or not _C.jpeg_filters(height, width, channels) or not _is_pillows():
+    native = images.is_cpu and addressable(images) and _C.jpeg_filters(height, width, channels)
+    if not native or not _is_pillows():
         return None
     results = torch.empty(images.shape, dtype=torch.uint8)
     for image, result in zip(images, results):
