@@ -21,6 +21,7 @@
 #include "bind/errors.h"
 #include "bind/images.h"
 #include "bind/incoming.h"
+#include "bind/member.h"
 #include "bind/random.h"
 #include "bind/recipe.h"
 #include "bind/stream.h"
@@ -42,8 +43,9 @@ struct Item {
   explicit Item(size_t count) : views(count) {}
 
   // Of an encoded image.
-  py::object encoded{};  // bytes, a path, or a handle
+  py::object encoded{};  // bytes, a path, a member of an archive, or a handle
   std::string path{};
+  const Member* member = nullptr;
   Mode mode = Mode::kNone;  // to convert to, or kNone
   bool exif = false;        // it is turned by its Exif orientation
   FileBytes file{};
@@ -282,7 +284,7 @@ class Flight {
   // A file that cannot be read is Python's.
   static void read(Item& item) noexcept {
     try {
-      item.file = read_file(item.path.c_str(), kAtOnce);
+      item.file = item.member != nullptr ? item.member->read() : read_file(item.path.c_str(), kAtOnce);
       item.header = codec::read_header({item.file.data.get(), item.file.size});
     } catch (const std::bad_alloc&) {
       item.file = {};
@@ -309,6 +311,10 @@ class Flight {
       item.encoded = py::reinterpret_borrow<py::object>(image);
       item.header = codec::read_header(data);
       begin_encoded(item, data);
+    } else if (Member::is_one(source)) {
+      item.member = source.cast<const Member*>();
+      item.encoded = py::reinterpret_borrow<py::object>(image);
+      return true;
     } else if (!PyUnicode_CheckExact(source.ptr())) {
       borrow(item, image);
     } else if (can_read_files()) {

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "bind/errors.h"
 #include "bind/job.h"
+#include "bind/member.h"
 #include "bind/without_gil.h"
 
 namespace py = pybind11;
@@ -37,6 +38,22 @@ void keep(std::shared_ptr<PixelSource>& pixels, FileBytes file) {
   auto kept = std::make_shared<Kept>(std::move(file), std::move(pixels));
   PixelSource* const made = kept->pixels.get();
   pixels = {std::move(kept), made};
+}
+
+struct Opened {
+  FileBytes file{};
+  codec::Header header{};
+};
+
+// What `read` reads without Python's lock, and its header.
+template <class Read>
+Opened read_here(const Read& read) {
+  return without_gil([&] {
+    Opened opened;
+    opened.file = read();
+    if (opened.file.size > 0) opened.header = codec::read_header({opened.file.data.get(), opened.file.size});
+    return opened;
+  });
 }
 
 }  // namespace
@@ -91,6 +108,8 @@ std::optional<Incoming> Handles::of_view(py::handle handle) const {
   if (PyBytes_CheckExact(source.ptr())) {
     const codec::Bytes data = bytes_of(source);
     incoming = of_bytes(data, codec::read_header(data), mode, exif, py::reinterpret_borrow<py::object>(handle), index);
+  } else if (Member::is_one(source)) {
+    incoming = of_member(source, mode, exif, handle, index);
   } else {
     incoming = of_file(source, mode, exif, handle, &index);
   }
@@ -104,12 +123,7 @@ std::optional<Incoming> Handles::of_file(py::handle path, Mode mode, bool exif, 
   const auto name = owned(PyUnicode_EncodeFSDefault(path.ptr())).cast<std::string>();
   // Of arrays a part is mapped.
   if (name.find('\0') != std::string::npos || name.ends_with(".npy")) return std::nullopt;
-  codec::Header header;
-  FileBytes file = without_gil([&] {
-    FileBytes read = read_file(name.c_str(), kAtOnce);
-    if (read.size > 0) header = codec::read_header({read.data.get(), read.size});
-    return read;
-  });
+  auto [file, header] = read_here([&] { return read_file(name.c_str(), kAtOnce); });
   if (!header.native) return std::nullopt;
   std::shared_ptr<codec::ScanIndex> index;
   if (told != nullptr) {
@@ -118,6 +132,17 @@ std::optional<Incoming> Handles::of_file(py::handle path, Mode mode, bool exif, 
     const py::object saved = indexes_.attr("saved")(path);
     if (!saved.is_none()) index = saved.cast<std::shared_ptr<codec::ScanIndex>>();
   }
+  auto incoming = of_bytes({file.data.get(), file.size}, header, mode, exif, py::reinterpret_borrow<py::object>(owner),
+                           std::move(index));
+  if (incoming) keep(incoming->source.pixels, std::move(file));
+  return incoming;
+}
+
+std::optional<Incoming> Handles::of_member(py::handle member, Mode mode, bool exif, py::handle owner,
+                                           std::shared_ptr<codec::ScanIndex> index) const {
+  const auto& told = member.cast<const Member&>();
+  auto [file, header] = read_here([&] { return told.read(); });
+  if (!header.native) return std::nullopt;
   auto incoming = of_bytes({file.data.get(), file.size}, header, mode, exif, py::reinterpret_borrow<py::object>(owner),
                            std::move(index));
   if (incoming) keep(incoming->source.pixels, std::move(file));

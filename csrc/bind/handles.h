@@ -57,6 +57,9 @@ class Handles {
   // else the saved one. Nothing where reading is Python's to do.
   std::optional<Incoming> of_file(pybind11::handle path, Mode mode, bool exif, pybind11::handle owner,
                                   const std::shared_ptr<codec::ScanIndex>* told = nullptr) const;
+  // Those of a member of an archive, likewise.
+  std::optional<Incoming> of_member(pybind11::handle member, Mode mode, bool exif, pybind11::handle owner,
+                                    std::shared_ptr<codec::ScanIndex> index) const;
   // Those of a handle that is seen once.
   std::optional<Incoming> of_view(pybind11::handle handle) const;
   Source undecoded(const pybind11::object& encoded, const pybind11::object& reason) const;

@@ -11,6 +11,7 @@
 #include "bind/job.h"
 #include "bind/libraries.h"
 #include "bind/mapped.h"
+#include "bind/member.h"
 #include "bind/patches.h"
 #include "bind/places.h"
 #include "bind/plan.h"
@@ -141,6 +142,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_densities(m);
   register_encoded(m);
   register_mapped(m);
+  register_member(m);
   register_tiles(m);
   register_tissue(m);
   register_fields(m);

@@ -11,7 +11,9 @@ import numpy as np
 import torch
 from PIL import Image, ImageFile
 
+from fastaug import _C
 from fastaug._batch.threads import Crew
+from fastaug._image import members
 from fastaug._image.encoded import ENCODED, is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._program.placed import DeviceArray, device_of, on_host
@@ -96,6 +98,8 @@ def refuse_single(images: Any) -> None:
 def path_of(item: Any) -> str | None:
     if isinstance(item, LazyImage):
         return item.filename
+    if isinstance(item, _C.Member):
+        return members.filename(item)
     if is_entry(item):
         item = item.get("path")
     if isinstance(item, (str, os.PathLike)):

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image, ImageMode
 
 from fastaug import _C
-from fastaug._image import indexes, npy, pillow
+from fastaug._image import indexes, members, npy, pillow
 from fastaug._image.assembled import Assembled
 from fastaug._image.files import AT_ONCE, read_open
 from fastaug._image.files import read_path as read_file
@@ -126,7 +126,7 @@ class Encoded:
 
     @property
     def path(self) -> str | None:
-        """Return the path of the file, or None for bytes."""
+        """Return the path of the file, or None for bytes and members of archives."""
         return self._source if isinstance(self._source, str) else None
 
     def encoded(self, *, keep: bool = False) -> tuple[Data, _C.Encoded]:
@@ -143,7 +143,10 @@ class Encoded:
             data, encoded = _recent.data, _recent.encoded
         else:
             source = self._source
-            data = read_file(source) if isinstance(source, str) else source
+            if isinstance(source, _C.Member):
+                data = members.read(source)
+            else:
+                data = read_file(source) if isinstance(source, str) else source
             encoded = _C.Encoded(data, self._tables, self.colorspace)
             if encoded.native:
                 width, height, bits, channels = encoded.width, encoded.height, encoded.bits, encoded.channels
@@ -298,7 +301,7 @@ class Encoded:
 
 
 #: Types that are always encoded images or their paths.
-ENCODED = (str, os.PathLike, bytes, bytearray, memoryview)
+ENCODED = (str, os.PathLike, bytes, bytearray, memoryview, _C.Member)
 
 
 def is_encoded(source: Any) -> bool:
@@ -323,9 +326,11 @@ def is_entry(source: Any) -> bool:
 
 
 def take(source: Any) -> tuple[Any, str | None]:
-    """Return a path (str) or bytes to read an image from, and the name of the file."""
+    """Return a path (str), bytes or a member of an archive to read an image from, and the name of the file."""
     if isinstance(source, Assembled):
         return source, source.path
+    if isinstance(source, _C.Member):
+        return source, members.filename(source)
     if is_entry(source):
         data, path = source.get("bytes"), source.get("path")
         if data is None and path is None:

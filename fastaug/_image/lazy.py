@@ -27,6 +27,9 @@ _CHANGING = frozenset(
     + ("readonly", "seek", "thumbnail")
 )
 
+# Sources that the core reads by itself.
+_PLAIN = (str, bytes, _C.Member)
+
 # Attributes that depend on the mode and the metadata alone.
 _OF_METADATA = ("getbands", "getexif", "getxmp", "has_transparency_data", "info")
 
@@ -195,17 +198,17 @@ class LazyImage(Encoded, metaclass=_Hinting):
         other._index = self.index()
         return other
 
-    def plain_source(self) -> tuple[str | bytes, str | None, bool, _C.ScanIndex | None] | None:
-        """Return a path or bytes, the mode, whether pixels are turned, and the index, and count a use.
+    def plain_source(self) -> tuple[str | bytes | _C.Member, str | None, bool, _C.ScanIndex | None] | None:
+        """Return a path, bytes or a member, the mode, whether pixels are turned, and the index, and count a use.
 
         None if only the handle can open the image, or keeps its pixels or a map.
         """
         source = self._source
-        if not self.is_plain or self._map is not None or self.keeps or not isinstance(source, (str, bytes)):
+        if not self.is_plain or self._map is not None or self.keeps or not isinstance(source, _PLAIN):
             return None
         return source, self.modes[0] if self.modes else None, self.exif, self.index()
 
-    def one_view(self) -> tuple[str | bytes, str | None, bool, _C.ScanIndex | None] | None:
+    def one_view(self) -> tuple[str | bytes | _C.Member, str | None, bool, _C.ScanIndex | None] | None:
         """Return the same for a call that opens the image by itself, or None if the handle should do so.
 
         The call then counts the view by :meth:`viewed`.

@@ -11,6 +11,7 @@ from fastaug.data._load.seeds import sample_seed
 from fastaug.data._loader import DataLoader
 from fastaug.data._paired import PairedRandomCrop
 from fastaug.data._statistics import MeanStd, histogram, mean_std
+from fastaug.data._tar import TarDataset
 
 __all__ = [
     "CacheResult",
@@ -20,6 +21,7 @@ __all__ = [
     "LoaderReport",
     "MeanStd",
     "PairedRandomCrop",
+    "TarDataset",
     "cache",
     "histogram",
     "index",

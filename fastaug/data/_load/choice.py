@@ -12,7 +12,7 @@ from torch.utils.data import ConcatDataset, IterableDataset, MapDataPipe, Subset
 
 from fastaug._draft.known import is_plain, named, unknown
 from fastaug._draft.pipeline import Pipeline
-from fastaug.data._load.sources import Images, overrides
+from fastaug.data._load.sources import Images, is_tar, overrides
 
 _LISTS = (list, tuple)
 _INDICES = (list, tuple, range, np.ndarray, torch.Tensor)
@@ -101,7 +101,7 @@ def unknown_data(dataset: Any, generator: bool = False) -> str | None:
         return None
     if cls in (list, tuple, dict, OrderedDict):
         return None if is_plain(dataset) else f"what is in a {cls.__name__} is not all numbers, arrays and images"
-    if _is_folder(dataset) or _is_looked_up(cls):
+    if _is_folder(dataset) or is_tar(dataset) or _is_looked_up(cls):
         return _unknown_parts(dataset, generator)
     return named(dataset)
 
@@ -124,12 +124,12 @@ def _is_looked_up(cls: type) -> bool:
 
 
 def _unknown_parts(dataset: Any, generator: bool) -> str | None:
-    """Do the same as `unknown_data` for the callables of torchvision's data sets."""
-    vision = sys.modules["torchvision.datasets.vision"]
+    """Do the same as `unknown_data` for the callables of a data set that only looks samples up."""
+    standard = getattr(sys.modules.get("torchvision.datasets.vision"), "StandardTransform", None)
     own = vars(dataset)
     for name in ("loader", "transform", "target_transform", "transforms"):
         part = own.get(name)
-        if name == "transforms" and type(part) is vision.StandardTransform:
+        if name == "transforms" and type(part) is standard:
             parts = [part.transform, part.target_transform]
         else:
             parts = [part]

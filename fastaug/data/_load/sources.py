@@ -1,4 +1,4 @@
-"""Images of torchvision's data sets whose pipeline threads can run: those of folders, and of arrays in memory."""
+"""Images of data sets whose pipeline threads can run: those of folders, of tar files, and of arrays in memory."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from fastaug._program.kinds import PIL_IMAGE, TENSOR
 from fastaug._sample.pipeline import SamplePipeline
 from fastaug._views.views import Views
 from fastaug.io import lazy
+from fastaug.data._tar import TarDataset
 
 
 @dataclass
@@ -42,14 +43,15 @@ class Images:
 
     @staticmethod
     def of(dataset: Any) -> Images | None:
-        """Return the images of a data set that torchvision's own code looks up and only opens, or None."""
+        """Return the images of a data set that known code looks up and only opens, or None."""
         subsets = []
         while isinstance(dataset, Subset):
             if overrides(dataset, Subset, "__getitem__", "__getitems__"):
                 return None
             subsets.append(dataset.indices)
             dataset = dataset.dataset
-        return Folder.in_subsets(dataset, subsets) or Arrays.in_subsets(dataset, subsets)
+        kinds: tuple[Any, ...] = (Folder, Tar, Arrays)
+        return next((found for kind in kinds if (found := kind.in_subsets(dataset, subsets)) is not None), None)
 
     @abstractmethod
     def item(self, index: Any, opened: bool = True) -> tuple[Any, Any]:
@@ -103,6 +105,36 @@ class Folder(Images):
 
 
 class _Kind(NamedTuple):
+@dataclass
+class Tar(Images):
+    """The members of tar files."""
+
+    dataset: TarDataset
+
+    @classmethod
+    def in_subsets(cls, dataset: Any, subsets: list[Sequence[int]]) -> Tar | None:
+        if not is_tar(dataset):
+            return None
+        transform = _transform_of(dataset, TarDataset)
+        return None if transform is None else cls(subsets, transform, dataset.target_transform, LazyImage, dataset)
+
+    def item(self, index: Any, opened: bool = True) -> tuple[Any, Any]:
+        member, target = self.dataset._entry(self._within(index))
+        return self.handle(member) if opened else member, target
+
+
+def is_tar(dataset: Any) -> bool:
+    """Return whether a data set looks samples up as TarDataset does."""
+    if not isinstance(dataset, TarDataset):
+        return False
+    cls = type(dataset)
+    own = ("__getitem__", "__getitems__", "__getattribute__", "_entry")
+    return not overrides(dataset, TarDataset, *own) and not any(hasattr(cls, name) for name in _CALLABLES)
+
+
+_CALLABLES = ("transform", "target_transform")
+
+
     """A class of torchvision.datasets whose images lie in an array, its attribute `data`."""
 
     module: str
