@@ -134,27 +134,28 @@ class Flight {
     }
   }
 
-  // Draws for the images from that number on, and returns the number of the first one that is Python's to draw for, or
-  // how many there are. The files have been read. With `seeds`, one for each image, a generator starts from these.
-  size_t draw(size_t first, py::handle draws, const std::optional<std::vector<uint64_t>>& seeds) {
+  // Draws for the images from that number to before `end`, and returns the number of the first one that is Python's to
+  // draw for, or the end. The files have been read. With `seeds`, one for each image, a generator starts from these.
+  size_t draw(size_t first, py::handle draws, const std::optional<std::vector<uint64_t>>& seeds, size_t end) {
+    end = std::min(end, items_.size());
     if (!std::exchange(files_begun_, true)) {
       for (Item& item : items_) begin_file(item);
     }
-    if (first == items_.size() || !items_[first].is_own || !holds()) return first;
+    if (first >= end || !items_[first].is_own || !holds()) return first;
     if (seeds) {
       const auto form = Stream::plain_form();
-      return form ? drawn_from(*seeds, first, *form) : first;
+      return form ? drawn_from(*seeds, first, end, *form) : first;
     }
     const bool draws_any = std::ranges::any_of(routes_, [](const Route& route) { return route.recipe.draws_any(); });
     Stream* const stream = draws_any ? stream_of(draws) : nullptr;
-    if (stream == nullptr) return draws_any || !Stream::plain() ? first : drawn(first, nullptr);
+    if (stream == nullptr) return draws_any || !Stream::plain() ? first : drawn(first, end, nullptr);
     // Keeps earlier draws.
     stream->release();
     if (!stream->acquire()) return first;
     try {
-      const size_t end = drawn(first, stream);
+      const size_t reached = drawn(first, end, stream);
       stream->release();
-      return end;
+      return reached;
     } catch (py::error_already_set&) {
       stream->forget();
       throw;
@@ -363,13 +364,13 @@ class Flight {
     item.is_own = std::ranges::all_of(item.views, [](const OneResult& view) { return view.drafted.has_value(); });
   }
 
-  size_t drawn(size_t first, Stream* stream) {
+  size_t drawn(size_t first, size_t end, Stream* stream) {
     const double start = now();
     Random none;
     Random& random = stream == nullptr ? none : stream->random;
     const UniformForm form = stream == nullptr ? UniformForm() : stream->form;
     size_t k = first;
-    for (; k < items_.size() && items_[k].is_own; ++k) {
+    for (; k < end && items_[k].is_own; ++k) {
       const uint64_t before = random.drawn();
       if (!is_drawn(items_[k], random, form)) {
         rewind(stream, before);
@@ -382,11 +383,15 @@ class Flight {
 
   size_t drawn_from(const std::vector<uint64_t>& seeds, size_t first, UniformForm form) {
     const double start = now();
-    GeneratorState state;
-    size_t k = first;
-    for (; k < items_.size() && items_[k].is_own; ++k) {
-      state.start(seeds.at(k));
-      Random random(&state);
+    GeneratorState states[4];
+    size_t k = first, started = first;
+    for (; k < end && items_[k].is_own; ++k) {
+      if (k == started) {
+        const size_t count = std::min(std::size(states), end - k);
+        GeneratorState::start({states, count}, &seeds.at(k + count - 1) - (count - 1));
+        started += count;
+      }
+      Random random(&states[(k - first) % std::size(states)]);
       if (!is_drawn(items_[k], random, form)) break;
     }
     seconds_ += now() - start;

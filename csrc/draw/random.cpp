@@ -49,16 +49,22 @@ bool GeneratorState::valid() const {
          (left == 1 || next <= static_cast<uint64_t>(kGeneratorWords + 1 - left));
 }
 
-void GeneratorState::start(uint64_t from) {
-  seed = from;
-  left = seeded = 1;
-  next = 0;
-  words[0] = static_cast<uint32_t>(from);
-  for (uint32_t k = 1; k < kGeneratorWords; ++k) {
-    const auto last = static_cast<uint32_t>(words[k - 1]);
-    words[k] = 1812433253u * (last ^ (last >> 30)) + k;
+void GeneratorState::start(std::span<GeneratorState> states, const uint64_t* seeds) {
+  for (size_t n = 0; n < states.size(); ++n) {
+    GeneratorState& state = states[n];
+    state.seed = seeds[n];
+    state.left = state.seeded = 1;
+    state.next = 0;
+    state.words[0] = static_cast<uint32_t>(seeds[n]);
+    std::ranges::fill(state.normals, uint8_t{0});
   }
-  std::ranges::fill(normals, uint8_t{0});
+  // Each word of a state waits for the one before it, but not for those of other states.
+  for (uint32_t k = 1; k < kGeneratorWords; ++k) {
+    for (GeneratorState& state : states) {
+      const auto last = static_cast<uint32_t>(state.words[k - 1]);
+      state.words[k] = 1812433253u * (last ^ (last >> 30)) + k;
+    }
+  }
 }
 
 void Random::twist() {

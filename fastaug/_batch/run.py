@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import operator
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -55,9 +56,13 @@ class Draws:
         self._count = 0
         if seeds is not None:
             self._generators = Generators()
-            self._known = unknown(pipeline, generator=True) is None
+            self._pipeline = pipeline
             if call.draws.generator is not None:
                 self.call = call.like(draws=draws_from(self._generators.torch))
+
+    @functools.cached_property
+    def _known(self) -> bool:
+        return unknown(self._pipeline, generator=True) is None
 
     def next(self) -> contextlib.AbstractContextManager[None]:
         """Return the context in which the next image is drawn for."""

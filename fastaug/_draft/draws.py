@@ -7,7 +7,7 @@ import math
 import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -15,9 +15,16 @@ import torch
 from fastaug import _C
 
 
+class Others(NamedTuple):
+    """Generators beside torch's, with NumPy's own for None. Another object with these attributes may make them late."""
+
+    python: random.Random
+    numpy: np.random.RandomState | None
+
+
 class _Here(threading.local):
-    python: random.Random | None = None
-    numpy: np.random.RandomState | None = None
+    others: Any = None  # those of this thread, instead of the process's
+    asked = False  # one of them was handed out, and may have changed
 
 
 _here = _Here()
@@ -36,7 +43,8 @@ def drawn_from(generator: torch.Generator | None) -> dict[str, Any]:
 
 def python_random() -> Any:
     """Return the object that transforms of this thread draw from instead of Python's ``random``, or that module."""
-    return random if _here.python is None else _here.python
+    _here.asked = True
+    return random if _here.others is None else _here.others.python
 
 
 def chosen(count: int, weights: Sequence[float] | None) -> int:
@@ -54,7 +62,9 @@ def shuffled(count: int) -> list[int]:
 
 def numpy_random() -> Any:
     """Return the object that transforms of this thread draw from instead of ``np.random``, or that module."""
-    return np.random if _here.numpy is None else _here.numpy
+    _here.asked = True
+    numpy = None if _here.others is None else _here.others.numpy
+    return np.random if numpy is None else numpy
 
 
 def _as_tensor(boxes: _C.Boxes) -> torch.Tensor:
@@ -243,26 +253,32 @@ def draws_from(generator: Any = None, *, native: bool = True) -> Draws:
 DEFAULT = cast(Draws, _C.Draws(None, TorchDraws()))
 
 
-@contextlib.contextmanager
 def drawing_from(
     generator: torch.Generator, python: random.Random, numpy: np.random.RandomState | None = None
-) -> Iterator[None]:
+) -> contextlib.AbstractContextManager[Callable[[], bool]]:
+    """Have transforms of this thread draw from these, as `drawing` does."""
+    return drawing(generator, Others(python, numpy))
+
+
+@contextlib.contextmanager
+def drawing(generator: torch.Generator, others: Any) -> Iterator[Callable[[], bool]]:
     """Have transforms of this thread draw from these instead of the default generators of torch, Python and NumPy.
 
-    Without a generator for NumPy, NumPy's stays the process's.
+    `others` is an Others, or has its attributes. The context is a function that returns whether one of these two was
+    asked for.
     """
     global _threads
     DEFAULT.release()
     before = _C.draw_from(_C.Draws(generator, TorchDraws(generator)))
-    before_python, before_numpy = _here.python, _here.numpy
-    _here.python, _here.numpy = python, numpy
+    here_before = _here.others, _here.asked
+    _here.others, _here.asked = others, False
     with _counting:
         _threads += 1
     try:
-        yield
+        yield lambda: _here.asked
     finally:
         DEFAULT.release()
         _C.draw_from(before)
-        _here.python, _here.numpy = before_python, before_numpy
+        _here.others, _here.asked = here_before
         with _counting:
             _threads -= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import random
 import threading
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from fastaug._draft.draws import drawing_from
+from fastaug._draft.draws import drawing
 
 
 def generator_of(pipeline: Any) -> Any:
@@ -28,24 +29,49 @@ class Generators:
     """Generators of torch, Python and NumPy that can be used instead of the process's."""
 
     def __init__(self) -> None:
-        self.torch, self.python, self.numpy = torch.Generator(), random.Random(), np.random.RandomState()
+        self.torch = torch.Generator()
+        self._seed: int | None = None
+        # The states of Python's and NumPy's, which take long to get, until they may have changed.
+        self._others: tuple[Any, Any] | None = None
+
+    # These two are made when they are asked for, which takes much longer than torch's.
+    @functools.cached_property
+    def python(self) -> Any:
+        return random.Random(self._seed)
+
+    @functools.cached_property
+    def numpy(self) -> Any:
+        return np.random.RandomState(None if self._seed is None else self._seed % 2**32)
 
     def seed(self, seed: int) -> None:
+        self._others = None
+        self._seed = seed
         self.torch.manual_seed(seed)
-        self.python.seed(seed)
-        self.numpy.seed(seed % 2**32)
+        if "python" in vars(self):
+            self.python.seed(seed)
+        if "numpy" in vars(self):
+            self.numpy.seed(seed % 2**32)
 
     def states(self) -> States:
-        return self.torch.get_state(), self.python.getstate(), self.numpy.get_state()
+        if self._others is None:
+            self._others = self.python.getstate(), self.numpy.get_state()
+        return (self.torch.get_state(), *self._others)
 
     def set_states(self, states: States) -> None:
+        self._others = None
         self.torch.set_state(states[0])
         self.python.setstate(states[1])
         self.numpy.set_state(states[2])
 
-    def in_thread(self) -> contextlib.AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def in_thread(self) -> Iterator[None]:
         """Have transforms of this package draw from these in this thread, within the context."""
-        return drawing_from(self.torch, self.python, self.numpy)
+        with drawing(self.torch, self) as asked:
+            try:
+                yield
+            finally:
+                if asked():
+                    self._others = None
 
     @contextlib.contextmanager
     def as_global(self) -> Iterator[None]:
@@ -58,7 +84,13 @@ class Generators:
                 self.set_states(get_states())
 
 
-_process: Any = Generators()
+class _Process(Generators):
+    def states(self) -> States:
+        self._others = None  # anyone may draw from them
+        return super().states()
+
+
+_process: Any = _Process()
 _process.torch, _process.python, _process.numpy = torch.default_generator, random, np.random
 
 #: Of the process's own generators.

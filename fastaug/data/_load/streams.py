@@ -121,7 +121,7 @@ class SampleStream(Stream):
             self._owned.manual_seed(seed)
 
     def seeds(self, indices: Sequence[Any]) -> list[int] | None:
-        if not all(type(index) is int and index >= 0 for index in indices):
+        if set(map(type, indices)) != {int} or min(indices) < 0:
             return None
         return _C.sample_seeds(self._seed, self._epoch, indices)
 
