@@ -5,7 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
 #include <utility>
 
@@ -47,7 +47,7 @@ struct Drafted {
   Incoming image;
   std::optional<Sample> sample;
   SampleDraft draft;
-  std::deque<Also> others{};  // in which the same is done to each as to the first
+  std::list<Also> others{};  // in which the same is done to each as to the first; no memory where there are none
 };
 
 // The job of a draft.

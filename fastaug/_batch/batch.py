@@ -44,6 +44,14 @@ class Outcome:
         return error
 
 
+class _Placed(Outcome):
+    done = placed = True
+
+
+#: What all images share whose results are in their slots. It has neither a number nor an item.
+PLACED = _Placed(-1, None)
+
+
 class Task(Outcome):
     """The work for one image, and its result or error.
 
@@ -208,10 +216,19 @@ class Batch:
             raise ValueError("the first result does not fit")
         return self._slots
 
-    def add_together(self, outcomes: list[Any]) -> None:
-        """Add the next images, for which the core has drawn in one call, and which are entries of the crew together."""
+    def add_together(self, count: int) -> None:
+        """Add the next images, for which the core has drawn in one call, and which are one entry of the crew.
+
+        They are PLACED until `put` says otherwise.
+        """
         self._open.add(len(self.tasks))
-        self.tasks += outcomes
+        self.tasks += [PLACED] * count
+
+    def put(self, number: int, item: Any, result: Any = None, error: Exception | None = None) -> None:
+        """Keep the result of an image that is not in its slot, or its error."""
+        outcome = self.tasks[number] = Outcome(number, item)
+        outcome.done = True
+        outcome.result, outcome.error = result, error
 
     def done_together(self, number: int) -> None:
         """Called when the images that were added with image `number` are done."""
@@ -241,13 +258,20 @@ class Batch:
 
     def result(self) -> Any:
         slots, tasks = self._slots, self.tasks
-        if slots is not None and all(task.placed or slots.put(task.index, task.result) for task in tasks):
+        if slots is not None and self.is_placed(slots):
             return slots.tensor
         if slots is not None:
             # Each gets its own memory, as results of calls have.
-            return [self._copy(slots.tensor[task.index]) if task.placed else task.result for task in tasks]
+            return [self._copy(slots.tensor[k]) if task.placed else task.result for k, task in enumerate(tasks)]
         results = [task.result for task in tasks]
         return stacked(results, self._stack)
+
+    def is_placed(self, slots: Slots) -> bool:
+        """Return whether all results are in their slots, or can be put there."""
+        tasks = self.tasks
+        return tasks.count(PLACED) == len(tasks) or all(
+            task.placed or slots.put(task.index, task.result) for task in tasks
+        )
 
     def collated(self) -> Any:
         """Return what torch's default_collate makes of the results, if that is at hand."""
@@ -263,13 +287,15 @@ class Batch:
     def results(self) -> list[Any]:
         """Return a list of the results. Those in slots share their memory."""
         tensor: Any = None if self._slots is None else self._slots.tensor
-        return [tensor[task.index] if task.placed else task.result for task in self.tasks]
+        return [tensor[k] if task.placed else task.result for k, task in enumerate(self.tasks)]
 
     def failed(self) -> Task | None:
         """Return the first task that failed. All others forget their errors.
 
         Otherwise threads and pixels would stay until a garbage collection.
         """
+        if self.tasks.count(PLACED) == len(self.tasks):
+            return None
         failed = [task for task in self.tasks if task.error is not None]
         for task in failed[1:]:
             task.error = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
-from itertools import repeat
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -84,7 +83,7 @@ class Together:
         self._items = items
         self._opening = opening
         self._first = 0  # number of the first image in its batch
-        self._outcomes: list[Outcome | None] = [None] * len(items)  # those of the core
+        self._count = 0  # of images that the core draws for
         self._pushed: set[int] = set()  # numbers of images that began an entry that is not done
         self._complete = False
         self._most_pixels = 0
@@ -136,7 +135,7 @@ class Together:
     @property
     def most_pixels(self) -> int | None:
         """The number of pixels of the largest image, or None if Python does some."""
-        return None if None in self._outcomes else self._most_pixels
+        return self._most_pixels if self._count == len(self._items) else None
 
     def _others(self, numbers: Iterable[int]) -> _Others:
         return _Others(self._items, numbers, self._opening.handle, self._crew)
@@ -149,12 +148,8 @@ class Together:
         slots = batch.slots_for(start, job)
         if slots is not None and job is not None and slots.fits(job):
             native.place(slots.places(self._first, job))
-        first = self._first
-        # Those of an array have no paths, and are made only where Python draws.
-        items = repeat(None) if isinstance(self._items, Rows) else self._items[number:end]
-        outcomes = list(map(Outcome, range(start, first + end), items))
-        self._outcomes[number:end] = outcomes
-        batch.add_together(outcomes)
+        self._count += end - number
+        batch.add_together(end - number)
         self._pushed.add(start)
 
         mend = partial(native.mend, number, end)
@@ -172,18 +167,13 @@ class Together:
         # An interrupt may come in here, after which it is called again.
         if not self._complete or self._pushed:
             return
-        outcomes = self._outcomes
-        for outcome in outcomes:
-            if outcome is not None:
-                outcome.done = outcome.placed = True
         for number, result in self._native.results():
-            other = outcomes[number]
-            assert other is not None
-            other.placed = False
+            # Those of an array have no paths, and are made only where Python draws.
+            item = None if isinstance(self._items, Rows) else self._items[number]
             if isinstance(result, Exception):
-                other.error = result
+                self._batch.put(self._first + number, item, error=result)
             else:
-                other.result = self._batch.result_of(result)
+                self._batch.put(self._first + number, item, self._batch.result_of(result))
 
 
 class Alone(Outcome):

@@ -123,7 +123,7 @@ class ViewsBatch(Batch):
     def _columns(self) -> dict[int, Any]:
         """Return for each value the tensor of all images, or a list."""
         slots, tasks = self._slots, self.tasks
-        if slots is not None and all(task.placed or slots.put(task.index, task.result) for task in tasks):
+        if slots is not None and self.is_placed(slots):
             return {value: one.tensor for value, one in slots.slots.items()}
         rows = self.rows()
         for task, row in zip(tasks, rows):
@@ -134,10 +134,10 @@ class ViewsBatch(Batch):
     def rows(self) -> list[dict[int, Any]]:
         slots = {} if self._slots is None else self._slots.slots
         return [
-            {value: one.tensor[task.index] for value, one in slots.items()}
+            {value: one.tensor[number] for value, one in slots.items()}
             if task.placed
             else taken(self._result, task.result)
-            for task in self.tasks
+            for number, task in enumerate(self.tasks)
         ]
 
     def result(self) -> Any:

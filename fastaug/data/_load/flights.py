@@ -6,7 +6,7 @@ import contextlib
 import operator
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -166,6 +166,7 @@ class ImagesFlight(Flight):
         recipes = self._batch.recipes() if alone else None
         opening = None if recipes is None else Opening.of(images.handle)
         items, self._targets = images.items(self.indices, opening is None, self._errors)
+        self._items: Sequence[Any] = items
         if recipes is not None and opening is not None:
             self._together = Together(self._batch, recipes, opening, self._crew, items, seeds)
         else:
@@ -229,8 +230,8 @@ class ImagesFlight(Flight):
     def _failed_task(self) -> Task | None:
         """Return the first task that failed, also by an error of its item or target."""
         for position, error in self._errors.items():
-            task = self._batch.tasks[position]
-            task.error = task.error or error
+            if self._batch.tasks[position].error is None:
+                self._batch.put(position, self._items[position], error=error)
         self._errors.clear()
         return self._batch.failed()
 
