@@ -21,6 +21,9 @@ REFUSED = 8
 # Files that are read ahead for Python.
 _READ = 8
 
+# Images that threads get at once where each has something between its draws and those of the next.
+_PUSHED = 16
+
 
 class Opening(NamedTuple):
     """The way in which encoded images are opened."""
@@ -97,11 +100,16 @@ class Together:
             self._reading = crew.push(_nothing, works, urgent=True, label="read")
             crew.start()
 
-    def add(self, add: Callable[[int, Any, Any, Exception | None], object]) -> None:
+    def add(
+        self,
+        add: Callable[[int, Any, Any, Exception | None], object],
+        between: Callable[[int], object] | None = None,
+    ) -> None:
         """Draw for all images, in order, and let the threads do the rest.
 
         Args:
             add: called with the number, the item, the image and the error of each image that is Python's.
+            between: called with the number of each image after its draws, and may draw, too.
 
         Raises:
             ValueError: the first result does not fit. The draws are made.
@@ -112,21 +120,29 @@ class Together:
         self._first = len(self._batch.tasks)
         native, count = self._native, len(self._items)
         others: _Others | None = None
-        number = refused = 0
+        number = start = refused = 0  # those before `start` are pushed
         while number < count:
-            end = number if refused == REFUSED else native.draw(number, draws, self._seeds)
+            most = count if between is None else number + 1
+            end = number if refused == REFUSED else native.draw(number, draws, self._seeds, most)
             if end > number:
-                self._push(number, end)
                 refused = 0
-            if end < count:
+                if between is not None:
+                    between(number)
+            if end > start and (end < most or end == count or end - start >= _PUSHED):
+                self._push(start, end)
+                start = end
+            if end < most:
                 if others is None:
                     others = self._others(native.others(end))
                 add(end, *others.take(end))
+                if between is not None:
+                    between(end)
                 if refused < REFUSED:
                     refused += 1
                     if refused == REFUSED:
                         others = self._others(range(end + 1, count))
-            number = end + 1
+                end = start = end + 1
+            number = end
         self._batch.drawing += native.seconds()
         self._complete = True
         self._most_pixels = native.most_pixels()

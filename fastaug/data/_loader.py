@@ -270,8 +270,9 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         made = "on the CPU" if self.device is None else f"on the CPU and moved to {self.device}"
         chosen = choice_of(self).threads
         images = Images.of(self.dataset) if self._auto_collation and chosen else None
-        # Without a promise, threads are chosen for what is known.
-        known = (chosen and self.threads is None) or unknown_data(self.dataset, images is not None) is None
+        # Without a promise, threads are chosen for what is known, but for targets without workers.
+        by_kind = chosen and self.threads is None and workers > 0
+        known = by_kind or unknown_data(self.dataset, images is not None) is None
         if images is not None and is_drafted(images, first):
             # Threads make views, which are then moved.
             if self.device is None or isinstance(images.transform, Views):

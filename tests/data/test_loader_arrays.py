@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -21,7 +22,7 @@ from data.loader_cases import drawing_target, generators, run, same
 from fastaug._batch.batch import Task
 from fastaug._batch.sources import Rows
 from fastaug._batch.together import Together
-from fastaug.data import DataLoader
+from fastaug.data import DataLoader, sample_seed
 from fastaug.transforms import v2
 from support.outcomes import seed_all
 
@@ -183,12 +184,58 @@ def test_targets_that_draw_nothing(name: str, workers: int, drawn: dict[str, lis
     assert drawn["by the core"]
 
 
+class Drawing:
+    """Draws for some targets, and counts."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, target: int) -> Any:
+        self.calls += 1
+        if target == 7:
+            raise ValueError("seven")
+        return target + (float(torch.rand(1)) + random.random() + np.random.rand() if target % 3 else 0)  # noqa: NPY002
+
+
+def counted(cls: Any, package: Any, batches: list[list[int]], **options: Any) -> tuple[list[Any], int]:
+    change = Drawing()
+    dataset = dataset_of("CIFAR10", transform_of(package), change)
+    return outcomes(cls, dataset, batches, **options), change.calls
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_targets_that_draw(workers: int, drawn: dict[str, list[Any]]) -> None:
     options: dict[str, Any] = {"batch_size": 4, "num_workers": workers}
     theirs, ours = (dataset_of("CIFAR10", transform_of(package), drawing_target) for package in (TV, T))
-    assert same(run(DataLoader, ours, threads=True, **options), run(TorchLoader, theirs, **options))
-    assert not drawn["by the core"]
+    promised = {"threads": True} if workers else {}
+    assert same(run(DataLoader, ours, **promised, **options), run(TorchLoader, theirs, **options))
+    assert not drawn["by Python"]
+    assert drawn["by the core"]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_targets_that_draw_or_fail(workers: int) -> None:
+    batches = [[0, 1, 2, 3], [4, 5, 6, 8], [9, 8, 7, 1], [0, 1, 2, 3] * 9, [17, 1], [3, 2]]
+    promised = {"threads": True} if workers else {}
+    theirs, calls = counted(TorchLoader, TV, batches, workers=workers)
+    ours, made = counted(DataLoader, T, batches, workers=workers, **promised)
+    assert same(ours, theirs)
+    assert "ValueError" in theirs
+    if not workers:
+        assert made >= calls  # those of a batch that failed are made again, to see where a loop stops
+
+
+def test_targets_that_draw_from_seeds() -> None:
+    dataset = dataset_of("CIFAR10", transform_of(T), drawing_target)
+    for workers in (0, 2):
+        promised = {"threads": True} if workers else {}
+        loader = DataLoader(dataset, batch_size=4, num_workers=workers, rng="sample", seed=5, **promised)
+        images, targets = next(iter(loader))
+        for number in range(4):
+            seed_all(sample_seed(5, 0, number))
+            image, target = dataset[number]
+            assert torch.equal(images[number], image)
+            assert torch.equal(targets[number], target)
 
 
 class Sampler:
@@ -204,11 +251,11 @@ class Sampler:
         return len(self.batches)
 
 
-def outcomes(cls: Any, dataset: Any, batches: list[list[Any]], workers: int) -> list[Any]:
+def outcomes(cls: Any, dataset: Any, batches: list[list[Any]], workers: int, **options: Any) -> list[Any]:
     """All batches, errors as their types, and the global generators after each."""
     seed_all(5)
     given: list[Any] = []
-    iterator = iter(cls(dataset, batch_sampler=Sampler(batches), num_workers=workers))
+    iterator = iter(cls(dataset, batch_sampler=Sampler(batches), num_workers=workers, **options))
     for _ in batches:
         try:
             given.append(next(iterator))

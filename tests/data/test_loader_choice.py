@@ -138,7 +138,11 @@ def test_unknown(name: str, pictures: Path) -> None:
     make, says = UNKNOWN[name]
     choice = DataLoader(make(pictures), num_workers=2).explain()
     assert not choice.threads and says in str(choice) and str(choice).startswith("worker processes make the samples")
-    assert str(DataLoader(make(pictures)).explain()).startswith("next() makes the samples")
+    alone = DataLoader(make(pictures)).explain()
+    if name == "target":  # which one thread calls in a loop's order
+        assert str(alone).endswith("all but the target_transform of ImageFolder is known to draw nothing by itself")
+    else:
+        assert str(alone).startswith("next() makes the samples")
     assert DataLoader(make(pictures), num_workers=2, threads=True).explain().threads
     with pytest.raises(ValueError, match=r"num_threads.* threads=True is the promise"):
         DataLoader(make(pictures), num_workers=2, num_threads=2)

@@ -55,19 +55,22 @@ def choice_of(loader: Any) -> LoaderChoice:
     """Choose by the arguments and the data set of a loader, without calling them."""
     dataset, workers = loader.dataset, loader.num_workers
     images = Images.of(dataset) if loader._auto_collation else None
-    reason = _needs_torch(loader)
+    reason, what = _needs_torch(loader), "all"
     if reason is None and not workers and images is None:
         reason = "there are no workers, and threads make the images of a folder or an array alone without them"
     if reason is None and loader.threads is None:
         collate = unknown(loader.collate_fn)
         reason = unknown_data(dataset, images is not None) if collate is None else f"of collate_fn, {collate}"
+        if reason is not None and collate is None and images is not None and not workers:
+            # next() calls a target_transform in a loop's order.
+            reason, what = unknown_data(dataset, True, targets=False), "all but the target_transform"
     if reason is None and images is None and (owner := _with_generator(dataset)) is not None:
         reason = f"{owner} draws from a generator of its own"
     if reason is not None:
         return LoaderChoice(False, "worker processes" if workers else "next()", reason)
     if loader.threads:
         return LoaderChoice(True, "threads", "threads=True promises that this is right")
-    return LoaderChoice(True, "threads", f"all of {type(dataset).__name__} is known to draw nothing by itself")
+    return LoaderChoice(True, "threads", f"{what} of {type(dataset).__name__} is known to draw nothing by itself")
 
 
 def _needs_torch(loader: Any) -> str | None:
@@ -82,10 +85,11 @@ def _needs_torch(loader: Any) -> str | None:
     return None
 
 
-def unknown_data(dataset: Any, generator: bool = False) -> str | None:
+def unknown_data(dataset: Any, generator: bool = False, targets: bool = True) -> str | None:
     """Return the part of a data set that may draw by itself, in words; None if there is none.
 
-    With `generator`, transforms may have their own generators, because one thread makes all draws.
+    With `generator`, transforms may have their own generators, because one thread makes all draws. Without `targets`, a
+    target_transform may do anything.
     """
     cls = type(dataset)
     if "__getitems__" in getattr(dataset, "__dict__", {}):
@@ -94,7 +98,7 @@ def unknown_data(dataset: Any, generator: bool = False) -> str | None:
         parts = [dataset.dataset] if cls is Subset else dataset.datasets
         if cls is Subset and type(dataset.indices) not in _INDICES:
             return named(dataset.indices)
-        return next((found for part in parts if (found := unknown_data(part, generator)) is not None), None)
+        return next((found for part in parts if (found := unknown_data(part, generator, targets)) is not None), None)
     if cls is TensorDataset:
         return next((named(one) for one in dataset.tensors if type(one) is not torch.Tensor), None)
     if cls in (range, torch.Tensor, str, bytes) or (cls is np.ndarray and not dataset.dtype.hasobject):
@@ -102,7 +106,7 @@ def unknown_data(dataset: Any, generator: bool = False) -> str | None:
     if cls in (list, tuple, dict, OrderedDict):
         return None if is_plain(dataset) else f"what is in a {cls.__name__} is not all numbers, arrays and images"
     if _is_folder(dataset) or is_tar(dataset) or _is_looked_up(cls):
-        return _unknown_parts(dataset, generator)
+        return _unknown_parts(dataset, generator, targets)
     return named(dataset)
 
 
@@ -123,16 +127,16 @@ def _is_looked_up(cls: type) -> bool:
     return getattr(sys.modules.get("torchvision.datasets"), cls.__name__, None) is cls
 
 
-def _unknown_parts(dataset: Any, generator: bool) -> str | None:
+def _unknown_parts(dataset: Any, generator: bool, targets: bool) -> str | None:
     """Do the same as `unknown_data` for the callables of a data set that only looks samples up."""
     standard = getattr(sys.modules.get("torchvision.datasets.vision"), "StandardTransform", None)
     own = vars(dataset)
     for name in ("loader", "transform", "target_transform", "transforms"):
         part = own.get(name)
         if name == "transforms" and type(part) is standard:
-            parts = [part.transform, part.target_transform]
+            parts = [part.transform, *([part.target_transform] if targets else [])]
         else:
-            parts = [part]
+            parts = [part] if targets or name != "target_transform" else []
         for one in parts:
             if (found := unknown(one, generator=generator and name != "target_transform")) is not None:
                 return f"of its {name}, {found}"

@@ -161,8 +161,8 @@ class ImagesFlight(Flight):
     def read(self) -> None:
         images = self._images
         seeds = self.stream.seeds(self.indices)
-        # Between two samples, nothing else may draw.
-        alone = (self.stream.ordered or seeds is not None) and images.is_quiet
+        # With seeds, a target is changed after nothing else was drawn.
+        alone = self.stream.ordered or (seeds is not None and images.is_quiet)
         recipes = self._batch.recipes() if alone else None
         opening = None if recipes is None else Opening.of(images.handle)
         items, self._targets = images.items(self.indices, opening is None, self._errors)
@@ -178,8 +178,9 @@ class ImagesFlight(Flight):
         with self._drawing():
             try:
                 if self._together is not None:
-                    self._together.add(self._add_at)
-                    for position in range(len(self._targets) if self._images.target_transform else 0):
+                    quiet = self._images.is_quiet
+                    self._together.add(self._add_at, None if quiet else self._change_target)
+                    for position in range(len(self._targets) if quiet and self._images.target_transform else 0):
                         self._change_target(position)
                 else:
                     self._add_all()

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import sys
 from abc import abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from PIL import Image
-from torch.utils.data import Subset
+from torch.utils.data import ConcatDataset, Subset
 
 from fastaug._batch.methods import BatchPipeline
 from fastaug._batch.sources import Rows
@@ -26,8 +27,8 @@ from fastaug._image.lazy import LazyImage
 from fastaug._program.kinds import PIL_IMAGE, TENSOR
 from fastaug._sample.pipeline import SamplePipeline
 from fastaug._views.views import Views
-from fastaug.io import lazy
 from fastaug.data._tar import TarDataset
+from fastaug.io import lazy
 
 
 @dataclass
@@ -50,7 +51,7 @@ class Images:
                 return None
             subsets.append(dataset.indices)
             dataset = dataset.dataset
-        kinds: tuple[Any, ...] = (Folder, Tar, Arrays)
+        kinds: tuple[Any, ...] = (Folder, Tar, Arrays, Parts)
         return next((found for kind in kinds if (found := kind.in_subsets(dataset, subsets)) is not None), None)
 
     @abstractmethod
@@ -104,7 +105,6 @@ class Folder(Images):
         return self.handle(path) if opened or type(path) is not str else path, target
 
 
-class _Kind(NamedTuple):
 @dataclass
 class Tar(Images):
     """The members of tar files."""
@@ -135,6 +135,7 @@ def is_tar(dataset: Any) -> bool:
 _CALLABLES = ("transform", "target_transform")
 
 
+class _Kind(NamedTuple):
     """A class of torchvision.datasets whose images lie in an array, its attribute `data`."""
 
     module: str
@@ -220,6 +221,50 @@ class Arrays(Images):
         if not self.kind.as_int:
             return self.labels[index]
         return None if self.labels is None else int(self.labels[index])
+
+
+@dataclass
+class Parts(Images):
+    """The images of several data sets with one transform, one after the other."""
+
+    dataset: ConcatDataset[Any]
+    parts: list[Images]
+    same_targets: bool  # the data sets have one target_transform
+
+    @classmethod
+    def in_subsets(cls, dataset: Any, subsets: list[Sequence[int]]) -> Parts | None:
+        if not isinstance(dataset, ConcatDataset) or overrides(dataset, ConcatDataset, "__getitem__", "__getitems__"):
+            return None
+        parts: list[Images] = []
+        for one in dataset.datasets:
+            part = Images.of(one)
+            if part is None or (parts and part.transform is not parts[0].transform):
+                return None
+            parts.append(part)
+        first = parts[0]
+        same = all(part.target_transform is first.target_transform for part in parts)
+        change = first.target_transform if same else _changed
+        return cls(subsets, first.transform, change, first.handle, dataset, parts, same)
+
+    def item(self, index: Any, opened: bool = True) -> tuple[Any, Any]:
+        index, ends = self._within(index), self.dataset.cumulative_sizes
+        if index < 0:
+            if -index > ends[-1]:
+                raise ValueError("absolute value of index should not exceed dataset length")
+            index += ends[-1]
+        number = bisect_right(ends, index)
+        part = self.parts[number]
+        image, target = part.item(index - ends[number - 1] if number else index, opened or part.handle != self.handle)
+        return image, target if self.same_targets else (part.target_transform, target)
+
+    @functools.cached_property
+    def is_quiet(self) -> bool:
+        return all(part.is_quiet for part in self.parts)
+
+
+def _changed(pair: tuple[Any, Any]) -> Any:
+    change, target = pair
+    return target if change is None else change(target)
 
 
 # The types of indices that look up one row of an array.
