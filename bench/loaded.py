@@ -27,6 +27,10 @@ TORCHVISION_NPY, LIMIT = "torchvision, .npy", "limit"
 #: which bounds what one process can load, however many threads or workers it has.
 CPU, FIRST, WALL, DRAWING = "CPU ms an image", "first batch, ms", "ms an image", "drawing, us an image"
 CALLING = "calling thread, us an image"
+#: With more cores: with CORES of them simulated (bench.simulated), and with others computed, as processor time over the
+#: cores, or the calling thread's time if that is more.
+SIMULATED, CORES = "16 cores, us an image", 16
+COMPUTED = {"32 cores, computed, us an image": 32, "64 cores, computed, us an image": 64}
 #: And of a process of its own: what it and its children hold in an epoch and did not hold before it.
 MEMORY = "memory, MB"
 
@@ -196,6 +200,18 @@ CASES = (
         lengths={REFERENCE: 64},
     ),
 )
+
+MANY_CORES = tuple(
+    dataclasses.replace(
+        case,
+        name=f"{case.name}, many cores",
+        columns=(REFERENCE, OURS),
+        figures={CALLING: (), SIMULATED: (), **dict.fromkeys(COMPUTED, ())},
+    )
+    for case in CASES
+    if case.kind in ("folder", "rows") and case.files != "jpeg tiles"
+)
+CASES += MANY_CORES
 BY_NAME = {case.name: case for case in CASES}
 
 #: How many different tiles there are; of a bag that is larger, some come again.

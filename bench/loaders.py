@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import gc
 import hashlib
 import os
@@ -30,11 +31,15 @@ import fastaug.io
 import fastaug.transforms as T
 from bench import loaded
 from bench.case import OURS, REFERENCE
-from bench.loaded import BY_NAME, CALLING, CPU, DRAWING, FIRST, WALL, LoadedCase
+from bench.loaded import BY_NAME, CALLING, COMPUTED, CORES, CPU, DRAWING, FIRST, WALL, LoadedCase
+from bench.simulated import steady, threads_wait, torchs
 from bench.worker import serve
 
 #: Seconds that a training loop takes, where memory is measured.
 STEP = 0.2
+
+# Of each simulated core, beyond those that are prepared ahead.
+_BATCHES = 4
 
 
 @dataclass(frozen=True)
@@ -156,6 +161,19 @@ class Loading:
         make: Callable[[int], Iterator[Any]] = getattr(self, f"_{self.case.kind}")
         return make(self.count if count is None else count)
 
+    def simulated(self, seconds: float) -> float:
+        """Seconds that an image takes with CORES cores, of which each needs so many seconds for it."""
+        count = max(self.count, 2 * CORES * self.case.batch * _BATCHES)
+        if not self.way.own:
+            images, _ = next(self.epoch(self.case.batch))
+            return steady(torchs(count, self.case.batch, images.shape[1:], seconds, CORES))
+        before, self.way = self.way, dataclasses.replace(self.way, workers=CORES, threads=CORES)
+        try:
+            with threads_wait(seconds):
+                return steady(self.epoch(count))
+        finally:
+            self.way = before
+
     def loads(self, dataset: Dataset[Any], size: int | None, shuffle: bool = False) -> Iterator[Any]:
         kind: Any = fastaug.data.DataLoader if self.way.own else DataLoader
         # The data sets here keep the promise, which is asked for of those that are no folders.
@@ -256,6 +274,7 @@ class Worker:
         torch.set_num_threads(1)
         self.column = column
         self.loading: Loading | None = None
+        self.work = 0.0  # processor time of other threads and processes for an image of the last epoch, in seconds
 
     def hello(self) -> dict[str, Any]:
         return {"versions": {"isa": fastaug.isa(), "fastaug": fastaug.__version__}, "same_draws": True}
@@ -290,10 +309,19 @@ class Worker:
         used = seconds() - used
         figures = {CPU: used / loading.count * 1e3, FIRST: first * 1e3, WALL: wall / loading.count * 1e3}
         figures[CALLING] = here / loading.count * 1e6
+        self.work = (used - here) / loading.count
+        for label, cores in COMPUTED.items():
+            figures[label] = max(used / loading.count * 1e6 / cores, figures[CALLING])
         if isinstance(loading.loader, fastaug.data.DataLoader):
             report = loading.loader.profile()
             figures[DRAWING] = report.drawing / report.images * 1e6
         return figures
+
+    def simulated(self) -> float:
+        """Microseconds that an image takes with many cores, after an epoch."""
+        assert self.loading is not None
+        gc.collect()
+        return 1e6 * self.loading.simulated(self.work)
 
     def memory(self) -> float:
         """Megabytes, the most of what is seen by a training loop that leaves time to load all that is loaded ahead."""

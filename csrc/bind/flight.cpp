@@ -381,7 +381,7 @@ class Flight {
     return k;
   }
 
-  size_t drawn_from(const std::vector<uint64_t>& seeds, size_t first, UniformForm form) {
+  size_t drawn_from(const std::vector<uint64_t>& seeds, size_t first, size_t end, UniformForm form) {
     const double start = now();
     GeneratorState states[4];
     size_t k = first, started = first;
@@ -497,13 +497,13 @@ class Flight {
 
 void register_flight(py::module_& m) {
   m.def("put_integers", &put_integers, py::arg("numbers"), py::arg("address"));
-  py::class_<Works>(m, "Works", py::is_final()).def("__len__", [](const Works& works) { return works.count; });
   py::class_<Flight>(m, "Flight", py::is_final())
       .def(py::init<const py::sequence&, py::object, const std::optional<std::string>&, bool>(), py::arg("recipes"),
            py::arg("opened"), py::arg("mode"), py::arg("exif"))
       .def("begin", &Flight::begin, py::arg("images"), py::arg("saved"))
       .def("begin_rows", &Flight::begin_rows, py::arg("array"), py::arg("mode"), py::arg("rows"))
-      .def("draw", &Flight::draw, py::arg("first"), py::arg("draws"), py::arg("seeds") = py::none())
+      .def("draw", &Flight::draw, py::arg("first"), py::arg("draws"), py::arg("seeds") = py::none(),
+           py::arg("end") = SIZE_MAX)
       .def("forms", &Flight::forms, py::arg("number"))
       .def("place", &Flight::place, py::arg("slots"))
       .def("jobs", &Flight::jobs, py::arg("first"), py::arg("end"))

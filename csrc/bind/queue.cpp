@@ -2,9 +2,12 @@
 
 #include <pybind11/stl.h>
 
+#include <chrono>
 #include <optional>
+#include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "bind/job.h"
 #include "bind/without_gil.h"
 #include "bind/works.h"
@@ -63,9 +66,27 @@ class Queue {
   py::dict held_;
 };
 
+// Works that take so many seconds each and do nothing, to find out what more processors than there are would gain. The
+// system's sleeps are too long for one of them.
+Works waiting(size_t count, double seconds) {
+  constexpr double kSleep = 1e-3;
+  return {py::none(), count, [seconds](size_t, JobQueue::Seconds& spent) {
+            thread_local double owed = 0.0;
+            owed += seconds;
+            spent.jobs += seconds;
+            if (owed < kSleep) return true;
+            const double start = now();
+            std::this_thread::sleep_for(std::chrono::duration<double>(owed));
+            owed -= now() - start;
+            return true;
+          }};
+}
+
 }  // namespace
 
 void register_queue(py::module_& m) {
+  py::class_<Works>(m, "Works", py::is_final()).def("__len__", [](const Works& works) { return works.count; });
+  m.def("waiting", waiting, py::arg("count"), py::arg("seconds"));
   py::class_<Queue>(m, "Queue")
       .def(py::init<>())
       .def("push", &Queue::push, py::arg("job"), py::arg("rewrites") = uint32_t{kExactRewrites},
