@@ -20,13 +20,13 @@ torchvision is torch's DataLoader with two worker processes (six, where it says 
 images; fastaug is `transform.batch` and `map` for tiles in memory, and fastaug.data.DataLoader with as many workers for
 data sets. Each epoch begins with a new iterator. "CPU ms an image" is processor time of the process and its workers
 over the images of the epoch. "calling thread" is that of the training loop's thread alone: a million over it is the
-most images a second that one process loads, with any number of cores. "16 cores" is wall-clock time with 16 workers
-and threads that wait as long as their work took on the cores that there are; "32" and "64 cores" are computed, as
-processor time over the cores, or that of the calling thread if it is more. "ms an image" is wall-clock time over the
-images, and "first batch" passes until the first batch: these two hang on what else the machine does. "memory" is what a
-fresh process and its workers hold most in an epoch with 0.2 s between batches, less what it held before: private
-memory, what forked processes share in parts, and shared memory, also of batches that wait between two processes; pages of files
-are the system's. The median over epochs, and the 10th to 90th percentile. "x" is how many times less than torchvision: the
+most images a second that one process loads, with any number of cores. "16 cores" is wall-clock time with 16 workers and
+threads that wait as long as their work took on the cores that there are; "32" and "64 cores" are computed, as processor
+time over the cores, or that of the calling thread if it is more. "ms an image" is wall-clock time over the images, and
+"first batch" passes until the first batch: these two hang on what else the machine does. "memory" is what a fresh
+process and its workers hold most in an epoch with 0.2 s between batches, less what it held before: private memory, what
+forked processes share in parts, and shared memory, also of batches that wait between two processes; pages of files are
+the system's. The median over epochs, and the 10th to 90th percentile. "x" is how many times less than torchvision: the
 median over rounds, in each of which every column had its turn at the same images under the same seed. "=": every sample
 equals torchvision's for the same seed. "limit" is the most that a figure is to be."""
 
