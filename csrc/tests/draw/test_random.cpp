@@ -257,6 +257,16 @@ TEST_CASE("a generator starts from a seed as a Mersenne twister does") {
   CHECK(Random(&state).rand() == static_cast<float>(std::mt19937(5489)() & 0xffffff) * 0x1p-24f);
 }
 
+TEST_CASE("generators that start together are those that start alone") {
+  const uint64_t seeds[] = {0, 5489, UINT64_MAX, uint64_t{1} << 40, 7};
+  GeneratorState together[5], alone;
+  GeneratorState::start(together, seeds);
+  for (size_t k = 0; k < std::size(seeds); ++k) {
+    alone.start(seeds[k]);
+    CHECK(std::memcmp(&together[k], &alone, sizeof(alone)) == 0);
+  }
+}
+
 TEST_CASE("states are mixed as by splitmix64") {
   // The first numbers of the reference implementation from state 1234567.
   CHECK(mixed(1234567) == 6457827717110365317u);
