@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import gc
 import hashlib
 import os
@@ -211,15 +212,22 @@ class Loading:
         return iter(self.transform.map(bag)) if self.way.own else map(self.transform, bag)
 
     def _folder(self, count: int) -> Iterator[Any]:
-        dataset = ImageFolder(str(self.folder), transform=self.transform)
-        dataset.samples = (dataset.samples * -(-count // len(dataset.samples)))[:count]
-        return self.loads(dataset, self.case.batch, shuffle=True)
+        return self.loads(self._images(count), self.case.batch, shuffle=True)
+
+    @functools.lru_cache(2)  # noqa: B019
+    def _images(self, count: int) -> Any:
+        """Return the data set, which is not made anew for each epoch."""
+        if self.case.kind == "folder":
+            folder = ImageFolder(str(self.folder), transform=self.transform)
+            folder.samples = (folder.samples * -(-count // len(folder.samples)))[:count]
+            return folder
+        arrays = CIFAR10.__new__(CIFAR10)  # without its files
+        arrays.data, arrays.targets = np.stack(self.bag(count)), [number % 10 for number in range(count)]
+        arrays.transform, arrays.target_transform, arrays.transforms = self.transform, None, None
+        return arrays
 
     def _rows(self, count: int) -> Iterator[Any]:
-        dataset = CIFAR10.__new__(CIFAR10)  # without its files
-        dataset.data, dataset.targets = np.stack(self.bag(count)), [number % 10 for number in range(count)]
-        dataset.transform, dataset.target_transform, dataset.transforms = self.transform, None, None
-        return self.loads(dataset, self.case.batch, shuffle=True)
+        return self.loads(self._images(count), self.case.batch, shuffle=True)
 
     def _pairs(self, count: int) -> Iterator[Any]:
         way = self.way if self.case.files == "npy" else Way(**{**vars(self.way), "suffix": "png"})
