@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from PIL import Image
 
+from fastaug._draft.computes import only_computes
 from fastaug._draft.pipeline import Pipeline
 from fastaug._draft.replaced import functions
 from fastaug._draft.written import global_hooks, global_pre_hooks
@@ -35,11 +36,12 @@ _MODULES = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict, torch
 _FUNCTIONS = {
     "torchvision.datasets.folder": ("accimage_loader", "default_loader", "pil_loader"),
     "torchvision.io.image": ("decode_image", "decode_jpeg", "decode_png", "read_file", "read_image"),
-    "torch": ("as_tensor", "from_numpy", "tensor"),
+    "torch": ("as_tensor", "eye", "from_numpy", "full", "ones", "tensor", "zeros"),
+    "torch.nn.functional": ("one_hot",),
     "torch.utils.data._utils.collate": ("default_collate", "default_convert"),
     "numpy": ("array", "asarray", "load"),
     "PIL.Image": ("fromarray", "open"),
-    "builtins": ("float", "int", "len", "list", "str", "tuple"),
+    "builtins": ("abs", "divmod", "float", "int", "len", "list", "max", "min", "pow", "round", "str", "sum", "tuple"),
 }
 
 # Methods of lists and dictionaries that look up what is in there.
@@ -77,13 +79,23 @@ def unknown(value: Any, generator: bool = False) -> str | None:
 
 
 def draws_nothing(function: Any) -> bool:
-    """Return whether a function is known to draw nothing, also not by transforms of this package. None does nothing."""
+    """Return whether a function is known to draw nothing, also not by transforms of this package. None does nothing.
+
+    Of small functions of the user's, the code is read.
+    """
     if type(function) is functools.partial:
         return draws_nothing(function.func) and is_plain([*function.args, *function.keywords.values()])
     if isinstance(function, type):
         return function.__module__ in ("builtins", "numpy")
     called = type(function) in (types.FunctionType, types.BuiltinFunctionType) and not is_ours(function)
-    return function is None or (called and unknown(function) is None)
+    return function is None or (called and (unknown(function) is None or only_computes(function, _is_named)))
+
+
+def _is_named(value: Any) -> bool:
+    """Return whether the code of a function that draws nothing may name a value."""
+    # A function of the user's that it calls is not read, since it may call this one.
+    by_code = type(value) is types.FunctionType and unknown(value) is not None
+    return is_plain([value]) or (not by_code and draws_nothing(value))
 
 
 def _unknown(value: Any, seen: set[int], generator: bool = False) -> str | None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 import torchvision.transforms as TV
+from torch.nn.functional import one_hot
 from torch.utils.data import DataLoader as TorchLoader
 from torch.utils.data import Subset
 from torchvision import datasets
@@ -163,6 +164,20 @@ def test_subsets(kind: str, indices: Any) -> None:
 
 
 # Callables of targets that are known to draw nothing, and that may draw.
+TABLE = [number // 2 for number in range(COUNT)]
+
+
+def looked_up(table: dict[int, int]) -> Callable[[int], int]:
+    return lambda label, add=1: table[label] + add
+
+
+def in_classes(label: int) -> Any:
+    shifted = (label + 1) % 10
+    if shifted == 5:
+        return one_hot(torch.tensor(0), 10)
+    return one_hot(torch.tensor(shifted), num_classes=10)
+
+
 TARGETS: dict[str, Any] = {
     "int": int,
     "float": float,
@@ -171,6 +186,12 @@ TARGETS: dict[str, Any] = {
     "partial": partial(torch.tensor, dtype=torch.float16),
     "dictionary": {number: number % 3 for number in range(COUNT)}.get,
     "list": [number / 2 for number in range(COUNT)].__getitem__,
+    "lambda": lambda label: TABLE[label] - 1,
+    "lambda of one value": lambda label: 3,
+    "lambda with a call": lambda label: torch.tensor(label % 3, dtype=torch.float32),
+    "lambda with a branch": lambda label: -label if label in (2, 3) or not label > 6 else min(label, 8),
+    "closure": looked_up({number: number % 3 for number in range(COUNT)}),
+    "function": in_classes,
 }
 
 
@@ -182,6 +203,48 @@ def test_targets_that_draw_nothing(name: str, workers: int, drawn: dict[str, lis
     assert same(run(DataLoader, ours, **options), run(TorchLoader, theirs, **options))
     assert not drawn["by Python"]
     assert drawn["by the core"]
+
+
+def other(label: int) -> int:
+    return label
+
+
+class Counts(dict[int, int]):
+    """Not a plain dictionary."""
+
+    def __missing__(self, key: int) -> int:
+        return int(torch.randint(9, ()))
+
+
+COUNTS = Counts()
+
+NOT_KNOWN: dict[str, Any] = {
+    "draws": lambda label: label + torch.rand(1),
+    "draws by numpy": lambda label: label + np.random.rand(),  # noqa: NPY002
+    "draws by Python": lambda label: label + random.random(),
+    "function of the user's": lambda label: other(label),
+    "attribute": lambda label: label.real,
+    "method": lambda label: label.bit_length(),
+    "looked up in another dictionary": lambda label: COUNTS[label],
+    "comprehension": lambda label: [label for _ in range(random.randint(1, 2))],
+    "inner function": lambda label: (lambda: random.random())(),
+    "closure": (lambda change: lambda label: change(label))(lambda label: random.random()),
+    "default": lambda label, change=random.random: change(),
+    "module": lambda label: (torch, label)[1],
+    "import": lambda label: __import__("random").random(),
+    "name that is not there": lambda label: not_there(label),  # type: ignore[name-defined]  # noqa: F821
+    "generator": lambda label: (yield label),
+    "eval": lambda label: eval("random.random()"),
+    "partial": partial(lambda label, table: table[label], table=COUNTS),
+}
+
+
+@pytest.mark.parametrize("name", NOT_KNOWN)
+def test_targets_that_may_draw(name: str) -> None:
+    dataset = dataset_of("CIFAR10", transform_of(T), NOT_KNOWN[name])
+    choice = DataLoader(dataset, batch_size=4, num_workers=1).explain()
+    assert not choice.threads
+    assert choice.reason.startswith("of its target_transform, ")
 
 
 class Drawing:

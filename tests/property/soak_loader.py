@@ -9,8 +9,10 @@ Stops at the fifth thing that is wrong; `soak_loader.py 0 NUMBER` runs one case 
 from __future__ import annotations
 
 import gc
+import io
 import random
 import sys
+import tarfile
 import time
 import warnings
 from collections.abc import Callable
@@ -20,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.utils.data import Dataset, Subset
+from torch.utils.data import ConcatDataset, Dataset, Subset
 from torchvision.datasets import CIFAR10, ImageFolder
 from tqdm import tqdm
 
@@ -97,6 +99,10 @@ def in_memory(count: int, transform: Any, target_transform: Any) -> CIFAR10:
     return data
 
 
+def shards(folder: Path, transform: Any, target_transform: Any) -> fastaug.data.TarDataset:
+    return fastaug.data.TarDataset(str(folder / "{0..1}.tar"), transform, target_transform)
+
+
 def as_they_are(samples: Any) -> Any:
     return samples
 
@@ -113,6 +119,13 @@ def write(folder: Path) -> None:
         photo(PHOTOS[number % 4], 130 + 11 * number, 300 - 7 * number).save(place / f"{number:02}.jpg", quality=90)
     broken = folder / "images" / "1" / "13.jpg"
     broken.write_bytes(broken.read_bytes()[:900])
+    for number in range(2):
+        with tarfile.open(folder / f"{number}.tar", "w") as tar:
+            for path in sorted((folder / "images").rglob("*.jpg"))[number::2]:
+                tar.add(path, path.name)
+                label = tarfile.TarInfo(f"{path.stem}.cls")
+                label.size = 1
+                tar.addfile(label, io.BytesIO(path.parent.name.encode()))
     for number in range(3):
         high = np.asarray(photo(PHOTOS[number], 200, 240))
         np.save(folder / f"high{number}.npy", high)
@@ -140,7 +153,8 @@ def drawn(number: int, folder: Path) -> Case:
     rng = random.Random(f"loader {number}")
     side, count = rng.choice([32, 96]), rng.choice([24, 48])
     failing = rng.choice([0, 0, 7])
-    kind = rng.choice(["folder", "folder", "part", "callable", "arrays", "rows", "pairs"] * 3 + ["draws"])
+    kinds = ["folder", "folder", "part", "callable", "arrays", "rows", "tar", "several", "pairs"]
+    kind = rng.choice(kinds * 3 + ["draws"])
     dataset: Any
     if kind in ("folder", "part", "callable"):
         dataset = ImageFolder(str(folder / "images"), train(side, *([inverted] if kind == "callable" else [])))
@@ -150,6 +164,12 @@ def drawn(number: int, folder: Path) -> Case:
             dataset = Subset(dataset, rng.sample(range(len(dataset)), count - 4))
     elif kind == "rows":
         dataset = in_memory(count, train(side), rng.choice([None, None, float, next_label]))
+    elif kind == "tar":
+        dataset = shards(folder, train(side), rng.choice([None, float, next_label]))
+    elif kind == "several":
+        transform, change = train(side), rng.choice([None, float, next_label])
+        parts = [in_memory(8, transform, change), shards(folder, transform, rng.choice([change, float]))]
+        dataset = ConcatDataset([*parts, ImageFolder(str(folder / "images"), transform)])
     elif kind == "pairs":
         dataset = Pairs(folder, count)
     else:

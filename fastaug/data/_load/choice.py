@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch.utils.data import ConcatDataset, IterableDataset, MapDataPipe, Subset, TensorDataset
 
-from fastaug._draft.known import is_plain, named, unknown
+from fastaug._draft.known import draws_nothing, is_plain, named, unknown
 from fastaug._draft.pipeline import Pipeline
 from fastaug.data._load.sources import Images, is_tar, overrides
 
@@ -138,6 +138,8 @@ def _unknown_parts(dataset: Any, generator: bool, targets: bool) -> str | None:
         else:
             parts = [part] if targets or name != "target_transform" else []
         for one in parts:
+            if name == "target_transform" and draws_nothing(one):
+                continue
             if (found := unknown(one, generator=generator and name != "target_transform")) is not None:
                 return f"of its {name}, {found}"
     return None
