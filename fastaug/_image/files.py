@@ -67,6 +67,13 @@ def _ends(file: io.FileIO, size: int) -> bool:
     return tail.endswith(_LAST)
 
 
+def gives_again(file: Any) -> bool:
+    """Return whether a file object is known to give the same bytes again."""
+    with contextlib.suppress(OSError, ValueError):  # a closed one
+        return type(file) in _PLAIN and bool(file.seekable())
+    return False
+
+
 def read_open(file: Any) -> bytes:
     """Return the bytes of a file that is open in binary mode, from its beginning if it can seek."""
     size = 0

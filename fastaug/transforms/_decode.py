@@ -12,6 +12,7 @@ from torch import Tensor
 from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._image.encoded import check_colorspace, check_mode, is_encoded, is_entry
+from fastaug._image.files import gives_again
 from fastaug._image.indexes import is_file
 from fastaug._image.kept import Never
 from fastaug._image.lazy import LazyImage
@@ -109,7 +110,7 @@ class Decode(Transform):
         """Return the handle of a source that can be read again and that the core decodes, or None."""
         held = (source.get("bytes") or source.get("path")) if is_entry(source) else source
         once = isinstance(held, (str, os.PathLike)) and not is_file(os.fspath(held))
-        if once or hasattr(held, "read") or not is_encoded(held):
+        if once or (hasattr(held, "read") and not gives_again(held)) or not is_encoded(held):
             return None
         image = self._lazy(source)
         return image if image.encoded(keep=True)[1].native else None

@@ -154,7 +154,42 @@ def test_the_limit_of_pixels(limit: int | None) -> None:
         assert agree(made("v1", T.Decode()), DATA) == (limit is None or limit >= 61 * 83)
 
 
-@pytest.mark.parametrize("make", [io.BytesIO, lambda data: pipe(data)], ids=["file", "pipe"])
+@each("end", ENDS)
+def test_files_that_are_open(end: str, tmp_path: Path) -> None:
+    path = tmp_path / "image.png"
+    path.write_bytes(DATA)
+    with open(path, "rb") as buffered, open(path, "rb", buffering=0) as raw, open(path, "rb+") as both:
+        for file in (io.BytesIO(DATA), buffered, raw, both):
+            file.seek(7)
+            assert agree(made(end, T.Decode()), file), file
+    for closed in (buffered, raw):
+        assert not agree(made(end, T.Decode()), closed)
+    with open(path, encoding="latin1") as text:
+        assert not agree(made(end, T.Decode()), text)
+    assert not agree(made(end, T.Decode()), io.BytesIO(b""))
+
+
+def test_batches_of_files_that_are_open() -> None:
+    pipeline = made("v1", T.Decode())
+    files: list[Any] = [io.BytesIO(DATA) for _ in range(9)]
+    torch.manual_seed(5)
+    expected = torch.stack([pipeline(DATA) for _ in files])
+    for several in ([*files[:8], files[0]], files):
+        torch.manual_seed(5)
+        assert torch.equal(pipeline.batch(several, num_threads=2), expected)
+
+
+class Once(io.BytesIO):
+    """Gives its bytes once."""
+
+    def seekable(self) -> bool:
+        return False
+
+    def seek(self, *_: Any) -> int:
+        raise OSError("no")
+
+
+@pytest.mark.parametrize("make", [Once, lambda data: pipe(data)], ids=["file", "pipe"])
 def test_what_can_be_read_once_is_read_once(make: Callable[[bytes], Any]) -> None:
     pipeline = made("v1", T.Decode())
     assert agree(pipeline, DATA)
