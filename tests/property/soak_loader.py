@@ -310,7 +310,11 @@ def soak(minutes: float, first: int, folder: Path) -> list[str]:
             found = run(case, forks)
             shape = number % COUNT, number // COUNT % 4
             compare = number == first or number % 4 == 0
-            texts = [compared(case, found) if compare else "", _difference(*shape), left_over(files), *forks.wrong]
+            texts = [compared(case, found) if compare else "", _difference(*shape)]
+            # Tar files stay open as long as what reads them: the data set, and the last image of this thread.
+            case.dataset = None
+            _ = fastaug.io.lazy(folder / "images" / "0" / "00.jpg").size
+            texts += [left_over(files), *forks.wrong]
             forks.wrong.clear()
             for text in filter(None, texts):
                 wrong.append(f"{case}: {text}")
