@@ -146,7 +146,7 @@ class Plans:
 
 
 class Watched(Image.Image):
-    """A PIL image like another one, which notes in a call that somebody asked for samples."""
+    """A PIL image like another one, which notes in a call that its samples were asked for."""
 
     def __init__(self, watched: Image.Image, call: Call) -> None:
         super().__init__()
