@@ -162,7 +162,7 @@ class Watched(Image.Image):
 
 
 def watched(image: Any, call: Call) -> Any:
-    """Return an image of a call that notes whether somebody asks for samples."""
+    """Return an image of a call that notes whether its samples are asked for."""
     if isinstance(image, Image.Image):
         return Watched(image, call)
     return image if type(image) is Images else Images.of_photo(call, _photo(image))

@@ -144,7 +144,7 @@ def _resize(move: Move) -> tuple[list[int], InterpolationMode, None, bool]:
 
 
 class _Moves:
-    """What the code of an image processor does to an image before its samples become floats, by the image's size."""
+    """The moves of an image by a processor's code before its samples become floats, by the image's size."""
 
     def __init__(self, processor: Any, store: Store) -> None:
         super().__init__()
