@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "bind/images.h"
-#include "bind/without_gil.h"
+#include "bind/with_pixels.h"
 #include "codec/jpeg_filter.h"
 #include "codec/jpeg_frame.h"
 #include "codec/scan_index.h"
@@ -139,8 +139,7 @@ void jpeg_filter(const Source& source, int quality, const Sink& sink) {
   without_gil([&] {
     static thread_local Arena arena;
     const ArenaReset reset{arena};
-    const View& image = source.pixels == nullptr ? view : source.pixels->make({0, 0, view.height, view.width}, arena);
-    codec::jpeg::jpeg_filter(image, quality, target, arena);
+    codec::jpeg::jpeg_filter(all_pixels(source, arena), quality, target, arena);
   });
 }
 

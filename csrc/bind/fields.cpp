@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "bind/images.h"
-#include "bind/without_gil.h"
+#include "bind/with_pixels.h"
 #include "execute/grid_sample.h"
 #include "execute/stages/blur.h"
 #include "kernels/kernels.h"
@@ -60,7 +60,11 @@ void displace(const Source& source, uintptr_t columns, uintptr_t rows, uintptr_t
   if (source.view.dtype != DType::kUint8) {
     fail(ErrorCode::kType, std::string("source must be uint8, got ") + name_of(source.view.dtype));
   }
-  without_gil([&] { grid_sample(source.view, sampling, result.target, kernels()); });
+  without_gil([&] {
+    static thread_local Arena arena;
+    const ArenaReset reset{arena};
+    grid_sample(all_pixels(source, arena), sampling, result.target, kernels());
+  });
 }
 
 // AugMix: the weighted sum of `size` samples of several images, into memory at `data`.

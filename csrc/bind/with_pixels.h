@@ -8,6 +8,12 @@
 
 namespace fastaug::bind {
 
+// All pixels of an image, made if they do not lie in one block of memory.
+inline View all_pixels(const Source& source, Arena& arena) {
+  const View& view = source.view;
+  return source.pixels == nullptr ? view : source.pixels->make({0, 0, view.height, view.width}, arena);
+}
+
 // body(view, arena) without Python's lock, with all pixels of an RGB image of bytes.
 template <class Body>
 void with_pixels(const Source& source, const Body& body) {
@@ -16,7 +22,7 @@ void with_pixels(const Source& source, const Body& body) {
   without_gil([&] {
     static thread_local Arena arena;
     const ArenaReset reset{arena};
-    body(source.pixels == nullptr ? view : source.pixels->make({0, 0, view.height, view.width}, arena), arena);
+    body(all_pixels(source, arena), arena);
   });
 }
 
