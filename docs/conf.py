@@ -81,6 +81,7 @@ nitpick_ignore_regex = [
         r"(fastaug\._image\.types\.)?(Array|ImageT|InputT)|fastaug\._image\.encoded\.Header|"
         r"fastaug\._switch\.(report\.Report|switch\.Installed)",
     ),
+    ("py:exc", r"tarfile\.ReadError"),
 ]
 
 

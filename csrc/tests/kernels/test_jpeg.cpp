@@ -271,7 +271,8 @@ TEST_CASE("jpeg kernels: steps divide") {
     for (int value = 0; value < (1 << 14) - 4 * step; ++value) {
       const int twice = (value + 4 * step) / 8 * 2;
       const int product = twice * steps.factors[0] >> 16;
-      REQUIRE(2 * product * steps.shifts[0] >> 16 == jpeg_quantised(value, step));
+      const int quotient = 2 * product * steps.shifts[0] >> 16;
+      REQUIRE(quotient == jpeg_quantised(value, step));
     }
   }
 }
