@@ -104,6 +104,14 @@ def test_other_pixels_of_pillows_are_seen(monkeypatch: pytest.MonkeyPatch) -> No
         jpeg._is_pillows.cache_clear()
 
 
+def test_images_of_several_blocks() -> None:
+    """Large ones, and those in memory of the user's with gaps between rows, are not one block of memory."""
+    noise = np.random.default_rng(0).integers(0, 256, (2300, 2200, 3), np.uint8)
+    gaps = Image.frombuffer("L", (40, 30), bytes(range(256)) * 20, "raw", "L", 49, -1)
+    for image in (Image.fromarray(noise).copy(), gaps):
+        assert F.jpeg(image, 60).tobytes() == V.jpeg(image, 60).tobytes()
+
+
 @needs_native
 def test_native_arguments() -> None:
     image = torch.zeros(8, 8, dtype=torch.uint8)
