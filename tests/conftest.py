@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import importlib.util
 import signal
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
 import torch
 
+from support import leftovers
 from support.batches import names_of_threads
 from support.scale import cases
 from support.versions import spell_as_today
@@ -54,6 +56,24 @@ def pytest_collection_finish() -> None:
 def one_torch_thread() -> None:
     """torch's own pool would fight the workers of a parallel test run."""
     torch.set_num_threads(1)
+
+
+# What tests of this process have left behind.
+_left_behind: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """A test that would make later ones fail fails itself."""
+    before = leftovers.threads()
+    yield
+    found = list(leftovers.left(before))
+    with leftovers.keeping_generators():
+        found += filter(None, [leftovers.difference()])
+    # Later tests only find the same.
+    new = [text for text in found if text not in _left_behind]
+    _left_behind.extend(new)
+    assert not new, f"left behind: {'; '.join(new)}"
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@
 #include "bind/fields.h"
 #include "bind/flight.h"
 #include "bind/images.h"
+#include "bind/instead.h"
 #include "bind/job.h"
 #include "bind/libraries.h"
 #include "bind/mapped.h"
@@ -149,6 +150,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_patches(m);
   register_places(m);
   register_random(m);
+  register_instead(m);
   register_draft(m);
   register_libraries(m);
   register_recipe(m);

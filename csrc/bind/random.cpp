@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bind/errors.h"
+#include "bind/instead.h"
 #include "bind/numbers.h"
 #include "bind/stream.h"
 #include "bind/without_gil.h"
@@ -92,13 +93,8 @@ std::optional<IouCropLimits> as_iou_crop(py::handle height, py::handle width, py
 // The thread that torch's default generator belongs to.
 std::atomic<unsigned long> main_thread = 0;
 
-// What stands in this thread for the draws from torch's default generator. They are references of their own.
-struct Instead {
-  PyObject* told = nullptr;   // by draw_from()
-  PyObject* asked = nullptr;  // of torch, for one call
-};
-
-thread_local Instead instead;
+// What torch has this thread draw from, for one call. It is a reference of its own.
+thread_local PyObject* torchs_own = nullptr;
 
 // The methods of fastaug._draft.draws.TorchDraws, done here where that gives what torch gives.
 class Draws {
@@ -116,9 +112,9 @@ class Draws {
   // The draws that this thread makes instead of these.
   const Draws& here() const {
     if (!generator_.is_none() || (stream_ && stream_->held())) return *this;
-    if (instead.told != nullptr) return in(instead.told);
-    if (instead.asked == nullptr && PyThread_get_thread_ident() != main_thread) instead.asked = asked();
-    return instead.asked != nullptr ? in(instead.asked) : *this;
+    if (const Instead* const instead = Instead::here()) return in(instead->draws.ptr());
+    if (torchs_own == nullptr && PyThread_get_thread_ident() != main_thread) torchs_own = asked();
+    return torchs_own != nullptr ? in(torchs_own) : *this;
   }
 
   py::object generator() const { return here().generator_; }
@@ -227,8 +223,8 @@ class Draws {
   py::object release() const {
     if (stream_) stream_->release();
     if (generator_.is_none()) {
-      if (instead.told != nullptr) in(instead.told).release();
-      if (PyObject* const asked = std::exchange(instead.asked, nullptr)) {
+      if (const Instead* const instead = Instead::here()) in(instead->draws.ptr()).release();
+      if (PyObject* const asked = std::exchange(torchs_own, nullptr)) {
         const auto last = py::reinterpret_steal<py::object>(asked);
         in(asked).release();
       }
@@ -336,16 +332,6 @@ void DrawsObject::destroy(PyObject* self) {
   Py_DECREF(type);
 }
 
-// What the default draws of this thread are drawn from, from now on; and what they were drawn from before.
-py::object draw_from(py::handle draws) {
-  if (!draws.is_none() && !py::type::handle_of(draws).is(py::module_::import("fastaug._C").attr("Draws"))) {
-    throw py::type_error("draws should be of fastaug._C.Draws, or None");
-  }
-  PyObject* const next = draws.is_none() ? nullptr : draws.inc_ref().ptr();
-  PyObject* const before = std::exchange(instead.told, next);
-  return before == nullptr ? py::none() : py::reinterpret_steal<py::object>(before);
-}
-
 }  // namespace
 
 std::optional<std::vector<float>> as_weights(py::handle value) {
@@ -384,7 +370,6 @@ void register_random(py::module_& m) {
   Stream::survive_forks();
   main_thread = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
   pthread_atfork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });
-  m.def("draw_from", draw_from, py::arg("draws"));
   m.def("sample_seeds", sample_seeds, py::arg("seed"), py::arg("epoch"), py::arg("indices"));
   // The stub is generated from these signatures.
   static PyMethodDef methods[] = {

@@ -54,6 +54,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // The same, but nothing was drawn since it was acquired.
   void forget();
 
+  // Releases what this thread holds, if anything.
+  static void release_here() {
+    if (current != nullptr) current->release();
+  }
+
   // For the thread that holds it.
   Random random;
   UniformForm form;

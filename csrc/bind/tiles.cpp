@@ -63,7 +63,7 @@ Source region(const PyTiles& self, int64_t y, int64_t x, int height, int width, 
   return source;
 }
 
-py::bytes bytes_of(const PyTiles& self, int64_t index) {
+py::bytes tile_bytes(const PyTiles& self, int64_t index) {
   const codec::Tiles& tiles = *self.tiles;
   if (index < 0 || index >= tiles.columns() * tiles.rows()) {
     fail(ErrorCode::kValue, "there is no tile of the number " + std::to_string(index));
@@ -84,7 +84,7 @@ void register_tiles(py::module_& m) {
            py::arg("tile_width"), py::arg("offsets"), py::arg("sizes"), py::arg("tables") = py::none(),
            py::arg("colorspace") = py::none())
       .def("source", &region, py::arg("y"), py::arg("x"), py::arg("height"), py::arg("width"), py::arg("channels"))
-      .def("read", &bytes_of, py::arg("index"));
+      .def("read", &tile_bytes, py::arg("index"));
 }
 
 }  // namespace fastaug::bind

@@ -75,15 +75,17 @@ class Draws:
         self._count += 1
         return self.from_seed(seed)
 
-    @contextlib.contextmanager
-    def from_seed(self, seed: int) -> Iterator[None]:
-        draws = self.call.draws
+    def from_seed(self, seed: int) -> contextlib.AbstractContextManager[None]:
         self._generators.seed(seed)
-        with self._generators.in_thread() if self._known else untouched(seed=seed):
+        return self._generators.in_thread() if self._known else self._globally_from(seed)
+
+    @contextlib.contextmanager
+    def _globally_from(self, seed: int) -> Iterator[None]:
+        with untouched(seed=seed):
             try:
                 yield
             finally:
-                draws.release()
+                self.call.draws.release()
 
 
 def as_seeds(seeds: Any, count: int) -> list[int] | None:

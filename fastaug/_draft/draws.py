@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import random
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -22,29 +20,17 @@ class Others(NamedTuple):
     numpy: np.random.RandomState | None
 
 
-class _Here(threading.local):
-    others: Any = None  # those of this thread, instead of the process's
-    asked = False  # one of them was handed out, and may have changed
-
-
-_here = _Here()
-
-# The number of threads with their own generators. Code that follows torch's calls need not follow these.
-_threads = 0
-_counting = threading.Lock()
-
-
 def drawn_from(generator: torch.Generator | None) -> dict[str, Any]:
     """Return the arguments for torch's functions; none for the default generator, as in torchvision."""
-    if generator is None and _threads:
+    if generator is None:
         generator = DEFAULT.generator
     return {} if generator is None else {"generator": generator}
 
 
 def python_random() -> Any:
     """Return the object that transforms of this thread draw from instead of Python's ``random``, or that module."""
-    _here.asked = True
-    return random if _here.others is None else _here.others.python
+    others = _C.others()
+    return random if others is None else others.python
 
 
 def chosen(count: int, weights: Sequence[float] | None) -> int:
@@ -62,8 +48,8 @@ def shuffled(count: int) -> list[int]:
 
 def numpy_random() -> Any:
     """Return the object that transforms of this thread draw from instead of ``np.random``, or that module."""
-    _here.asked = True
-    numpy = None if _here.others is None else _here.others.numpy
+    others = _C.others()
+    numpy = None if others is None else others.numpy
     return np.random if numpy is None else numpy
 
 
@@ -255,30 +241,15 @@ DEFAULT = cast(Draws, _C.Draws(None, TorchDraws()))
 
 def drawing_from(
     generator: torch.Generator, python: random.Random, numpy: np.random.RandomState | None = None
-) -> contextlib.AbstractContextManager[Callable[[], bool]]:
+) -> _C.Instead:
     """Have transforms of this thread draw from these, as `drawing` does."""
     return drawing(generator, Others(python, numpy))
 
 
-@contextlib.contextmanager
-def drawing(generator: torch.Generator, others: Any) -> Iterator[Callable[[], bool]]:
+def drawing(generator: torch.Generator, others: Any) -> _C.Instead:
     """Have transforms of this thread draw from these instead of the default generators of torch, Python and NumPy.
 
-    `others` is an Others, or has its attributes. The context is a function that returns whether one of these two was
-    asked for.
+    `others` is an Others, or has its attributes, which are looked up whenever something is drawn. The result must go
+    to a `with` statement at once: an interrupt may come between any two steps of Python's.
     """
-    global _threads
-    DEFAULT.release()
-    before = _C.draw_from(_C.Draws(generator, TorchDraws(generator)))
-    here_before = _here.others, _here.asked
-    _here.others, _here.asked = others, False
-    with _counting:
-        _threads += 1
-    try:
-        yield lambda: _here.asked
-    finally:
-        DEFAULT.release()
-        _C.draw_from(before)
-        _here.others, _here.asked = here_before
-        with _counting:
-            _threads -= 1
+    return _C.Instead(_C.Draws(generator, TorchDraws(generator)), others)

@@ -31,47 +31,50 @@ class Generators:
     def __init__(self) -> None:
         self.torch = torch.Generator()
         self._seed: int | None = None
-        # The states of Python's and NumPy's, which take long to get, until they may have changed.
-        self._others: tuple[Any, Any] | None = None
+        # The states of Python's and NumPy's, which take long to get, until one of them is asked for.
+        self._states: tuple[Any, Any] | None = None
 
     # These two are made when they are asked for, which takes much longer than torch's.
     @functools.cached_property
-    def python(self) -> Any:
+    def _python(self) -> Any:
         return random.Random(self._seed)
 
     @functools.cached_property
-    def numpy(self) -> Any:
+    def _numpy(self) -> Any:
         return np.random.RandomState(None if self._seed is None else self._seed % 2**32)
 
+    @property
+    def python(self) -> Any:
+        self._states = None
+        return self._python
+
+    @property
+    def numpy(self) -> Any:
+        self._states = None
+        return self._numpy
+
     def seed(self, seed: int) -> None:
-        self._others = None
+        self._states = None
         self._seed = seed
         self.torch.manual_seed(seed)
-        if "python" in vars(self):
-            self.python.seed(seed)
-        if "numpy" in vars(self):
-            self.numpy.seed(seed % 2**32)
+        if "_python" in vars(self):
+            self._python.seed(seed)
+        if "_numpy" in vars(self):
+            self._numpy.seed(seed % 2**32)
 
     def states(self) -> States:
-        if self._others is None:
-            self._others = self.python.getstate(), self.numpy.get_state()
-        return (self.torch.get_state(), *self._others)
+        if self._states is None:
+            self._states = self._python.getstate(), self._numpy.get_state()
+        return (self.torch.get_state(), *self._states)
 
     def set_states(self, states: States) -> None:
-        self._others = None
         self.torch.set_state(states[0])
         self.python.setstate(states[1])
         self.numpy.set_state(states[2])
 
-    @contextlib.contextmanager
-    def in_thread(self) -> Iterator[None]:
+    def in_thread(self) -> contextlib.AbstractContextManager[None]:
         """Have transforms of this package draw from these in this thread, within the context."""
-        with drawing(self.torch, self) as asked:
-            try:
-                yield
-            finally:
-                if asked():
-                    self._others = None
+        return drawing(self.torch, self)
 
     @contextlib.contextmanager
     def as_global(self) -> Iterator[None]:
@@ -86,12 +89,12 @@ class Generators:
 
 class _Process(Generators):
     def states(self) -> States:
-        self._others = None  # anyone may draw from them
+        self._states = None  # anyone may draw from them
         return super().states()
 
 
 _process: Any = _Process()
-_process.torch, _process.python, _process.numpy = torch.default_generator, random, np.random
+_process.torch, _process._python, _process._numpy = torch.default_generator, random, np.random
 
 #: Of the process's own generators.
 get_states: Callable[[], States] = _process.states

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -98,19 +98,15 @@ class SampleStream(Stream):
         self._seed = seed
         self._epoch = epoch
         self._owned = torch.Generator()
-        self._own: Generators | None = None  # in a context of `in_thread`
+        self._own: Generators | None = None  # those of the last context, if that was one of `in_thread`
 
     def as_global(self) -> AbstractContextManager[None]:
+        self._own = None
         return untouched()
 
-    @contextlib.contextmanager
-    def in_thread(self) -> Iterator[None]:
+    def in_thread(self) -> AbstractContextManager[None]:
         self._own = Generators()
-        try:
-            with self._own.in_thread():
-                yield
-        finally:
-            self._own = None
+        return self._own.in_thread()
 
     def begin_sample(self, index: Any) -> None:
         seed = sample_seed(self._seed, self._epoch, index)
