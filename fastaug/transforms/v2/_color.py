@@ -98,6 +98,8 @@ class RGB(Keeping):
         'RGB'
     """
 
+    _by_functional = True
+
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.grayscale_to_rgb, inpt)
 
@@ -251,6 +253,7 @@ class RandomPhotometricDistort(Keeping):
 class _RandomColor(_RandomApplyTransform):
     """The base of single adjustments, by the function and with the number that the class of v1 names."""
 
+    _by_functional = True
     _v1_transform_cls: type[RandomColor]
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:

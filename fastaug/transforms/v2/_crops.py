@@ -64,6 +64,7 @@ class CenterCrop(Keeping):
         (10, 10)
     """
 
+    _by_functional = True
     _v1_transform_cls = _v1.CenterCrop
 
     def __init__(self, size: int | Sequence[int]) -> None:
@@ -134,6 +135,10 @@ class RandomResizedCrop(Keeping):
         return "RandomResizedCrop", recipe.size(self.size), by, scale, bounds, min(ratio), max(ratio)
 
 
+# What nobody needs a warning of.
+_PLAIN = (torch.Tensor, PIL.Image.Image)
+
+
 class _Crops(Transform):
     """The base of transforms that replace an image by a tuple of crops."""
 
@@ -143,7 +148,9 @@ class _Crops(Transform):
 
     def check_inputs(self, flat_inputs: list[Any]) -> None:
         """Raise a TypeError if there are boxes or masks in the sample."""
-        if has_any(flat_inputs, *tv_named("BoundingBoxes", "Mask")):
+        if not (len(flat_inputs) == 1 and type_of(flat_inputs[0]) in _PLAIN) and has_any(
+            flat_inputs, *tv_named("BoundingBoxes", "Mask")
+        ):
             raise TypeError(f"BoundingBoxes'es and Mask's are not supported by {type(self).__name__}()")
 
     def _change(self, sample: Sample) -> None:
@@ -154,7 +161,7 @@ class _Crops(Transform):
 def warn_of_passing(transform: Any, inpt: Any) -> None:
     """Warn of boxes, points and masks that a transform of images leaves as they are."""
     cls = type_of(inpt)
-    if issubclass(cls, tv_named("BoundingBoxes", "KeyPoints", "Mask")):
+    if cls not in _PLAIN and issubclass(cls, tv_named("BoundingBoxes", "KeyPoints", "Mask")):
         warnings.warn(
             f"{type(transform).__name__}() is currently passing through inputs of type tv_tensors.{cls.__name__}. "
             "This will likely change in the future.",
@@ -180,6 +187,7 @@ class FiveCrop(_Crops):
         (5, torch.Size([3, 8, 8]))
     """
 
+    _by_functional = True
     _v1_transform_cls = _v1.FiveCrop
 
     def __init__(self, size: int | Sequence[int]) -> None:
@@ -208,6 +216,7 @@ class TenCrop(_Crops):
         10
     """
 
+    _by_functional = True
     _v1_transform_cls = _v1.TenCrop
 
     def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None:
@@ -240,6 +249,7 @@ class Pad(Keeping):
         (42, 34)
     """
 
+    _by_functional = True
     _v1_transform_cls = _v1.Pad
 
     def __init__(self, padding: int | Sequence[int], fill: _Fill = 0, padding_mode: _PaddingMode = "constant") -> None:

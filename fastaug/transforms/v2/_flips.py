@@ -24,6 +24,7 @@ class RandomHorizontalFlip(_RandomApplyTransform):
         tensor([[[3, 2, 1]]], dtype=torch.uint8)
     """
 
+    _by_functional = True
     _v1_transform_cls = _v1.RandomHorizontalFlip
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
@@ -43,6 +44,7 @@ class RandomVerticalFlip(_RandomApplyTransform):
         tensor([2, 1], dtype=torch.uint8)
     """
 
+    _by_functional = True
     _v1_transform_cls = _v1.RandomVerticalFlip
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:

@@ -120,6 +120,7 @@ class LinearTransformation(_OfTensors):
                  [4., 4.]]])
     """
 
+    _by_functional = True
     _v1_transform_cls = _v1.LinearTransformation
 
     _transformed_types = tv_types(is_pure_tensor, "Image", "Video")
@@ -156,6 +157,7 @@ class Normalize(_OfTensors):
         tensor([[[2., 2.]]])
     """
 
+    _by_functional = True
     _v1_transform_cls = _v1.Normalize
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> None:

@@ -39,6 +39,7 @@ class Resize(Keeping):
         (20, 15)
     """
 
+    _by_functional = True
     _v1_transform_cls = _v1.Resize
 
     def __init__(

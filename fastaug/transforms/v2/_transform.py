@@ -12,6 +12,7 @@ from torch import nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from fastaug._draft import written
+from fastaug._draft.draws import DEFAULT
 from fastaug._draft.through import step_of
 from fastaug._draft.written import global_hooks, global_pre_hooks
 from fastaug._inspect.methods import Shown
@@ -72,6 +73,9 @@ class Transform(Shown, nn.Module):
     #: Whether it draws nothing and leaves the pixels of images as they are.
     _spares_images = False
 
+    #: Whether each leaf is one call of a functional, which drafts as well for a leaf without others.
+    _by_functional = False
+
     # The leaves that change, by the types of all leaves. These alone decide, here and in `check_inputs`.
     _plans: ClassVar[dict[tuple[type, ...], list[int]]] = {}
 
@@ -107,10 +111,24 @@ class Transform(Shown, nn.Module):
     def forward(self, *inputs: Any) -> Any:
         """Return the sample with all leaves transformed. Several arguments are a tuple."""
         if reads_drafts(self):
-            return run(self._take, inputs)
+            return self._alone(inputs[0]) if self._is_alone(inputs) else run(self._take, inputs)
         flat_inputs, spec = tree_flatten(inputs if len(inputs) > 1 else inputs[0])
         self.check_inputs(flat_inputs)
         return self._transformed(flat_inputs, spec)
+
+    def _is_alone(self, inputs: tuple[Any, ...]) -> bool:
+        """Return whether a sample is a leaf that a functional takes, which is less work than a sample of drafts."""
+        if not self._by_functional or len(inputs) != 1:
+            return False
+        return isinstance(inputs[0], torch.Tensor) or type(inputs[0]) is PIL.Image.Image
+
+    def _alone(self, leaf: Any) -> Any:
+        """Return the only leaf of a sample, transformed."""
+        self.check_inputs([leaf])
+        return self._changed_alone(leaf)
+
+    def _changed_alone(self, leaf: Any) -> Any:
+        return self.transform(leaf, {}) if check_type(leaf, _types_of(self)) else leaf
 
     def _transformed(self, flat_inputs: list[Any], spec: Any) -> Any:
         needs = self._needs_transform_list(flat_inputs)
@@ -210,11 +228,17 @@ class _RandomApplyTransform(Keeping):
     def forward(self, *inputs: Any) -> Any:
         """Return the sample with all leaves transformed, or the sample itself."""
         if reads_drafts(self):
-            return run(self._take, inputs)
+            return self._alone(inputs[0]) if self._is_alone(inputs) else run(self._take, inputs)
         structure = inputs if len(inputs) > 1 else inputs[0]
         flat_inputs, spec = tree_flatten(structure)
         self.check_inputs(flat_inputs)
         return self._transformed(flat_inputs, spec) if happens(draws_of(flat_inputs), self.p) else structure
+
+    def _alone(self, leaf: Any) -> Any:
+        self.check_inputs([leaf])
+        happened = happens(DEFAULT, self.p)
+        DEFAULT.release()
+        return self._changed_alone(leaf) if happened else leaf
 
     def _take(self, sample: Sample) -> None:
         self._plan(sample)

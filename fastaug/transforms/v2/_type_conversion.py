@@ -33,6 +33,7 @@ class PILToTensor(Transform):
         torch.Size([1, 3, 4])
     """
 
+    _by_functional = True
     _retypes = True
 
     _transformed_types = (PIL.Image.Image,)
@@ -58,6 +59,7 @@ class ToImage(Transform):
         True
     """
 
+    _by_functional = True
     _retypes = True
 
     _transformed_types = (is_pure_tensor, PIL.Image.Image, np.ndarray)
@@ -88,6 +90,7 @@ class ToPILImage(Transform):
         (6, 4)
     """
 
+    _by_functional = True
     _retypes = True
 
     _transformed_types = tv_types(is_pure_tensor, "Image", np.ndarray)
@@ -112,6 +115,7 @@ class ToPureTensor(Transform):
 
     _retypes = _spares_images = True
 
+    _by_functional = True
     _transformed_types = tv_types("TVTensor")
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
@@ -186,6 +190,7 @@ class ToDtype(Keeping):
         tensor([[[0.2000]]])
     """
 
+    _by_functional = True
     _transformed_types = (torch.Tensor,)
 
     def __init__(self, dtype: torch.dtype | dict[Any, torch.dtype | None], scale: bool = False) -> None:
@@ -256,6 +261,7 @@ class ConvertImageDtype(Keeping):
         tensor([[[0.2000]]])
     """
 
+    _by_functional = True
     _v1_transform_cls = _v1.ConvertImageDtype
 
     def __init__(self, dtype: torch.dtype = torch.float32) -> None:

@@ -82,7 +82,7 @@ def _pad(image: Tensor, padding: int | Sequence[int], fill: _Fill, padding_mode:
     return v2.pad(image, v2_arguments.padding_sides(padding), fill or 0, padding_mode)
 
 
-@functional(ImageDraft, VideoDraft, MaskDraft, at_once=Ways(pillow_pad, _pad))
+@functional(ImageDraft, VideoDraft, MaskDraft, at_once=Ways(pillow_pad, _pad, pixels=math.inf))
 def pad(inpt: InputT, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant") -> InputT:
     """The input with a border around it, as :class:`~fastaug.transforms.v2.Pad` does it.
 
@@ -216,8 +216,9 @@ def five_crop_image(image: Tensor, size: int | Sequence[int]) -> tuple[Tensor, .
     corners.append(v2_arguments.central_corner(rows, columns, (height, width)))
     if isinstance(given, Tensor):
         return tuple([image[..., top : top + rows, left : left + columns] for top, left in corners])
-    cut: Any = crop_image if isinstance(given, LazyImage) else pil_fallback.crop
-    return tuple([cut(image, *corner, rows, columns) for corner in corners])
+    if isinstance(given, LazyImage):
+        return tuple([crop_image(image, top, left, rows, columns) for top, left in corners])
+    return tuple([given.crop((left, top, left + columns, top + rows)) for top, left in corners])
 
 
 def five_crop_video(video: Tensor, size: int | Sequence[int]) -> tuple[Tensor, ...]:

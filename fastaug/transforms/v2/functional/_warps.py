@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,20 +31,22 @@ def _sampling(draft: Any, interpolation: _Interpolation, fill: _Fill) -> tuple[I
 
 
 def _resize(image: PIL.Image.Image, size: Any, interpolation: Any, max_size: int | None, antialias: Any) -> Any:
-    if type(interpolation) is not InterpolationMode or not antialias:
+    if not antialias:
         return NotImplemented
+    mode = named_interpolation(interpolation)
     width, height = image.size
     rows, columns = v2_arguments.resized_size(height, width, size, max_size)
     if rows == height and columns == width:
         return image
-    whole = type(rows) is int and type(columns) is int
-    # Filters take their time for each sample, so the core has made up for its later start from fewer pixels on.
-    if not whole or max(width * height, rows * columns) * len(image.getbands()) > FEW_PIXELS:
+    if type(rows) is not int or type(columns) is not int:
         return NotImplemented
-    return image.resize((columns, rows), FILTERS[interpolation.name][0])
+    # Filters take their time for each sample, so the core has made up for its later start from fewer pixels on.
+    if mode is not _NEAREST and max(width * height, rows * columns) * len(image.getbands()) > FEW_PIXELS:
+        return NotImplemented
+    return image.resize((columns, rows), FILTERS[mode.name][0])
 
 
-@functional(ImageDraft, VideoDraft, MaskDraft, at_once=Ways(_resize))
+@functional(ImageDraft, VideoDraft, MaskDraft, at_once=Ways(_resize, pixels=math.inf))
 def resize(
     inpt: InputT,
     size: int | Sequence[int] | None,
