@@ -27,6 +27,7 @@ from fastaug.transforms.v2.functional._utils import _get_kernel
 from support.differences import grouped
 from support.images import MODES, noise, photo, pil
 from support.layouts import assert_same, layouts, outcome
+from support.outcomes import run, snapshot
 from support.scale import share
 from support.versions import UINT16, since
 
@@ -400,3 +401,30 @@ def test_arrays_and_images_that_were_tensors_in_pipelines() -> None:
                     assert_same_pil(ours, theirs, (chain, array.shape))
                 else:
                     assert ours == theirs
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int16])
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("shape", [(3, 52, 52), (3, 53, 53), (3, 147, 148), (3, 149, 149), (2, 3, 105, 105)])
+def test_bytes_of_few_and_many_samples(shape: tuple[int, ...], scale: bool, dtype: torch.dtype) -> None:
+    """On both sides of the numbers of samples from which the core scales bytes."""
+    ours, theirs = (package.ToDtype(dtype, scale=scale) for package in (v2, torchvision_v2))
+    planes = torch.from_numpy(np.random.default_rng(shape[-1]).integers(0, 256, shape, np.uint8))
+    pixels = planes.movedim(-3, -1).contiguous().movedim(-1, -3)
+    for image in (planes, pixels, tv_tensors.Image(planes)):
+        assert_same(ours(image), theirs(image), image, (dtype, scale, shape))
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "P", "I"])
+@pytest.mark.parametrize(
+    "interpolation", ["nearest", "nearest-exact", "bilinear", 0, torchvision_v2.InterpolationMode.NEAREST]
+)
+def test_large_pillow_images_of_lone_calls(interpolation: Any, mode: str) -> None:
+    image = Image.fromarray(noise(200, 150)).convert(mode)
+    for name, settings in {
+        "Resize": {"size": (90, 170), "interpolation": interpolation},
+        "Pad": {"padding": 3},
+    }.items():
+        ours, theirs = (run(getattr(package, name)(**settings), image) for package in (v2, torchvision_v2))
+        assert type(ours.error) is type(theirs.error)
+        assert snapshot(ours.value) == snapshot(theirs.value)
