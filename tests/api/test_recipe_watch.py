@@ -25,6 +25,7 @@ import fastaug.transforms as T
 from fastaug._draft import libraries
 from fastaug._draft import recipe as recipe_module
 from fastaug._draft.call import PLAIN
+from support.defaults import default_dtype
 from support.differences import each
 
 IMAGE = Image.effect_noise((40, 30), 90).convert("RGB")
@@ -138,15 +139,6 @@ def hook_on_all() -> Iterator[None]:
         yield
     finally:
         handle.remove()
-
-
-@contextmanager
-def default_dtype() -> Iterator[None]:
-    torch.set_default_dtype(torch.float64)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(torch.float32)
 
 
 class Functions(TorchFunctionMode):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from fastaug._program.eager import kept
 from fastaug.transforms import functional as F
 from fastaug.transforms.v2 import functional as F2
+from support.defaults import default_dtype
 
 CORNERS = [[0, 0], [6, 0], [6, 4], [0, 4]]
 FIELD = torch.sin(torch.arange(70.0)).view(1, 5, 7, 2) * 0.1
@@ -24,15 +25,6 @@ WARPS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "perspective": (*["perspective"] * 2, {"startpoints": CORNERS, "endpoints": [[0, 0], [6, 1], [5, 4], [1, 3]]}),
     "elastic": ("elastic_transform", "elastic", {"displacement": FIELD}),
 }
-
-
-@contextmanager
-def default_dtype() -> Iterator[None]:
-    torch.set_default_dtype(torch.float64)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(torch.float32)
 
 
 PLACES: list[Callable[[], AbstractContextManager[Any]]] = [

@@ -236,8 +236,10 @@ class _RandomApplyTransform(Keeping):
 
     def _alone(self, leaf: Any) -> Any:
         self.check_inputs([leaf])
-        happened = happens(DEFAULT, self.p)
-        DEFAULT.release()
+        try:
+            happened = happens(DEFAULT, self.p)
+        finally:
+            DEFAULT.release()
         return self._changed_alone(leaf) if happened else leaf
 
     def _take(self, sample: Sample) -> None:
