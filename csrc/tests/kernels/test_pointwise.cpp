@@ -484,23 +484,28 @@ TEST_CASE("alpha arithmetic is Pillow's on every pair") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     for (OpId id : {OpId::PREMULTIPLY, OpId::UNPREMULTIPLY}) {
-      GuardedRows rows(kMaxChannels, kWidth);
-      for (int k = 0; k < kWidth; ++k) {
-        rows[0][k] = static_cast<uint8_t>(k >> 8);
-        rows[1][k] = static_cast<uint8_t>(k);
+      // Alpha differs from pixel to pixel, or is the same for many.
+      for (int alpha_bit : {0, 8}) {
+        GuardedRows rows(kMaxChannels, kWidth);
+        const auto color = [=](int k) { return k >> (8 - alpha_bit) & 255; };
+        const auto alpha = [=](int k) { return k >> alpha_bit & 255; };
+        for (int k = 0; k < kWidth; ++k) {
+          rows[0][k] = static_cast<uint8_t>(color(k));
+          rows[1][k] = static_cast<uint8_t>(alpha(k));
+        }
+        const Op op = make_op(id);
+        const float mean = 0.0f;
+        kernels(name)->pointwise(&op, &mean, 1, 2, rows.get(), kWidth);
+        int wrong = 0;
+        for (int k = 0; k < kWidth; ++k) {
+          const int c = color(k);
+          const int a = alpha(k);
+          const int t = c * a + 128;
+          const int kept = a == 0 || a == 255 ? c : std::min(255, 255 * c / std::max(a, 1));
+          wrong += rows[0][k] != (id == OpId::PREMULTIPLY ? ((t >> 8) + t) >> 8 : kept) || rows[1][k] != a;
+        }
+        CHECK(wrong == 0);
       }
-      const Op op = make_op(id);
-      const float mean = 0.0f;
-      kernels(name)->pointwise(&op, &mean, 1, 2, rows.get(), kWidth);
-      int wrong = 0;
-      for (int k = 0; k < kWidth; ++k) {
-        const int color = k >> 8;
-        const int alpha = k & 255;
-        const int t = color * alpha + 128;
-        const int kept = alpha == 0 || alpha == 255 ? color : std::min(255, 255 * color / std::max(alpha, 1));
-        wrong += rows[0][k] != (id == OpId::PREMULTIPLY ? ((t >> 8) + t) >> 8 : kept) || rows[1][k] != alpha;
-      }
-      CHECK(wrong == 0);
     }
   }
 }
