@@ -60,10 +60,13 @@ using resample::Digits;
 
 void build_row_table(const Taps& taps, RowTable* table) {
   if (resample::build_two<kBlocks, kPairWindow>(taps, table)) return;
-#if HWY_TARGET == HWY_AVX3_DL
-  if (resample::build_wide(taps, table)) return;
-#endif
   const resample::Extent extent = resample::extent_of(taps);
+#if HWY_TARGET == HWY_AVX3_DL
+  if (resample::fit_digits(taps)) {
+    if (!resample::build_wide(taps, extent, table)) resample::build_digit_dots(taps, extent, table);
+    return;
+  }
+#endif
   if (!resample::build_windows<kBlocks>(taps, extent, table)) resample::build_dots<kDotBlocks>(taps, extent, table);
 }
 
@@ -244,6 +247,10 @@ void resample_row(const RowTable& table, const uint8_t* const* src, uint8_t* con
   if (layout.kind == Layout::kWideDigits) {
     if (table.bits != kWeightBits) return wide_rows<Wide::kTwoDigits>(table, layout, src, dst, channels);
     return wide_rows<Wide::kThreeDigits>(table, layout, src, dst, channels);
+  }
+  if (layout.kind == Layout::kDigitDots) {
+    if (table.bits != kWeightBits) return digit_dots_of<2>(table, layout, src, dst, channels);
+    return digit_dots_of<3>(table, layout, src, dst, channels);
   }
 #endif
   if (layout.kind == Layout::kTwo) return two_row(table, layout, src, dst, channels);

@@ -35,8 +35,13 @@ constexpr int kLowBits = 12;
 // then vector k has every fourth block of 4 outputs, from block k on, the order in which packing puts them back in a
 // row. RowTable::base: the window of each vector. Data, vector by vector: the lookup, then for every group of four taps
 // the weights' digits, as Digits has them, lowest first.
+//
+// kDigitDots, for those machines too: kDots with weights in digits. A batch is 16 outputs, and each of its 8 vectors
+// has 32 samples of two of them: vector k those of outputs k and k + 4, from vector 4 on 8 outputs later, the order in
+// which their sums come out in a row. RowTable::base: the first sample of each output, vector by vector. Data, vector
+// by vector: for every 32 taps the digits, lowest first.
 struct Layout {
-  enum Kind { kWindows, kDots, kTwo, kWideDigits };
+  enum Kind { kWindows, kDots, kTwo, kWideDigits, kDigitDots };
   Kind kind;
   int pairs;   // kWindows: pairs of taps in one window, 1..8; kWideDigits: kLong, kShared or both
   int offset;  // of the first byte of data that is aligned to a cache line
@@ -232,18 +237,21 @@ inline int wide_output(bool shared, int vector, int lane) {
   return shared ? vector / 4 * 64 + lane / 4 * 16 + vector % 4 * 4 + lane % 4 : 16 * vector + lane;
 }
 
-// False when taps are too far apart, or have weights that are no digits.
-inline bool build_wide(const Taps& taps, RowTable* table) {
-  const int batches = (taps.out + 63) / 64;
+inline bool fit_digits(const Taps& taps) {
   const int digits = Digits::count(taps.bits);
-  int longest = 1;
   for (int i = 0; i < taps.out; ++i) {
-    longest = std::max(longest, taps.count[i]);
     for (int t = 0; t < taps.count[i]; ++t) {
       if (!Digits::fit(taps.weights(i)[t], digits)) return false;
     }
   }
-  const int groups = (longest + 3) / 4;
+  return true;
+}
+
+// False when taps are too far apart.
+inline bool build_wide(const Taps& taps, const Extent& extent, RowTable* table) {
+  const int batches = (taps.out + 63) / 64;
+  const int digits = Digits::count(taps.bits);
+  const int groups = (extent.longest + 3) / 4;
   const int reach = 4 * groups;
   // The least and the greatest first sample of some outputs; those after the last one repeat it.
   const auto firsts = [&](int begin, int outputs) {
@@ -298,6 +306,40 @@ inline bool build_wide(const Taps& taps, RowTable* table) {
   return true;
 }
 
+// Outputs at the right end start earlier, with zero weights, rather than read past the row.
+inline int dots_base(const Taps& taps, const Extent& extent, int output, int reach) {
+  return std::min(taps.first[output], std::max(0, extent.end - reach));
+}
+
+inline void build_digit_dots(const Taps& taps, const Extent& extent, RowTable* table) {
+  constexpr int kTaps = 32;
+  constexpr int kOutputs = 16;
+  const int digits = Digits::count(taps.bits);
+  const int groups = (extent.longest + kTaps - 1) / kTaps;
+  const size_t vector_size = static_cast<size_t>(2 * kTaps) * digits * groups;
+  const int batches = (taps.out + kOutputs - 1) / kOutputs;
+  const int offset = allocate(vector_size * (kOutputs / 2) * batches, table);
+  table->out = taps.out;
+  table->bits = taps.bits;
+  table->groups = groups;
+  table->layout = Layout{Layout::kDigitDots, 0, offset}.pack();
+  table->base.assign(static_cast<size_t>(kOutputs) * batches, 0);
+  for (int i = 0; i < taps.out; ++i) {
+    const int place = i % kOutputs;
+    const int vector = i / kOutputs * (kOutputs / 2) + place / 8 * 4 + place % 4;
+    const int half = place / 4 % 2;
+    const int base = dots_base(taps, extent, i, kTaps * groups);
+    table->base[2 * vector + half] = base;
+    uint8_t* data = table->data.data() + offset + vector_size * vector + static_cast<ptrdiff_t>(kTaps) * half;
+    for (int t = 0; t < taps.count[i]; ++t) {
+      const int at = taps.first[i] - base + t;
+      const Digits split(taps.weights(i)[t]);
+      uint8_t* to = data + static_cast<ptrdiff_t>(2 * kTaps) * digits * (at / kTaps) + at % kTaps;
+      for (int d = 0; d < digits; ++d) to[2 * kTaps * d] = static_cast<uint8_t>(split.digits[d]);
+    }
+  }
+}
+
 template <int blocks>
 void build_dots(const Taps& taps, const Extent& extent, RowTable* table) {
   constexpr int step = 8 * blocks;
@@ -313,8 +355,7 @@ void build_dots(const Taps& taps, const Extent& extent, RowTable* table) {
   table->layout = Layout{Layout::kDots, 0, offset}.pack();
   table->base.assign(padded_out, 0);
   for (int i = 0; i < taps.out; ++i) {
-    // Outputs at the right end start earlier, with zero weights, rather than read past the row.
-    const int base = std::min(taps.first[i], std::max(0, extent.end - step * groups));
+    const int base = dots_base(taps, extent, i, step * groups);
     table->base[i] = base;
     uint8_t* data = table->data.data() + offset + output_size * i;
     const int32_t* weights = taps.weights(i);

@@ -153,6 +153,67 @@ void wide_rows(const RowTable& table, const Layout& layout, const uint8_t* const
   for (int c = 0; c < channels; ++c) wide_row_of<kHow, 1>(table, layout, src + c, dst + c);
 }
 
+// The sums of the 16 outputs of 8 vectors, in their order.
+HWY_INLINE __m512i sums_of(const __m512i* vectors) {
+  __m512i lanes[2];  // four outputs in each block, and the rest of their sums in the block after or before it
+  HWY_UNROLL(2)
+  for (int k = 0; k < 2; ++k) {
+    const auto added = [](__m512i a, __m512i b) HWY_ATTR {
+      return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+    };
+    const __m512i* v = vectors + 4 * k;
+    lanes[k] = added(added(v[0], v[2]), added(v[1], v[3]));
+  }
+  return _mm512_add_epi32(_mm512_shuffle_i32x4(lanes[0], lanes[1], 0x88),
+                          _mm512_shuffle_i32x4(lanes[0], lanes[1], 0xdd));
+}
+
+// kGroups of 32 taps, or with 0 as many as there are.
+template <int kDigits, int kGroups>
+void digit_dots(const RowTable& table, const Layout& layout, const uint8_t* const* src, uint8_t* const* dst,
+                int channels) {
+  const int groups = kGroups > 0 ? kGroups : table.groups;
+  const ptrdiff_t stride = ptrdiff_t{64} * kDigits * groups;
+  const uint8_t* data = table.data.data() + layout.offset;
+  const int32_t* base = table.base.data();
+  const __m512i half = _mm512_set1_epi32(1 << (table.bits - 1));
+  const __m128i bits = _mm_cvtsi32_si128(table.bits);
+  for (int x = 0; x < table.out; x += 16, base += 16, data += 8 * stride) {
+    for (int c = 0; c < channels; ++c) {
+      __m512i vectors[8];
+      HWY_UNROLL(8)
+      for (int k = 0; k < 8; ++k) {
+        const uint8_t* low = src[c] + base[2 * k];
+        const uint8_t* high = src[c] + base[2 * k + 1];
+        const uint8_t* weights = data + k * stride;
+        __m512i digit[3] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()};
+        for (int g = 0; g < groups; ++g, low += 32, high += 32) {
+          const __m256i first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(low));
+          const __m256i second = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(high));
+          const __m512i samples = _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
+          HWY_UNROLL(3)
+          for (int d = 0; d < kDigits; ++d, weights += 64) {
+            digit[d] = _mm512_dpbusd_epi32(digit[d], samples, _mm512_loadu_si512(weights));
+          }
+        }
+        __m512i all = _mm512_add_epi32(digit[0], _mm512_slli_epi32(digit[1], 8));
+        if constexpr (kDigits == 3) all = _mm512_add_epi32(all, _mm512_slli_epi32(digit[2], 16));
+        vectors[k] = all;
+      }
+      const __m512i sums = _mm512_sra_epi32(_mm512_add_epi32(sums_of(vectors), half), bits);
+      const __m128i samples = _mm512_cvtusepi32_epi8(_mm512_max_epi32(sums, _mm512_setzero_si512()));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(dst[c] + x), samples);
+    }
+  }
+}
+
+template <int kDigits>
+void digit_dots_of(const RowTable& table, const Layout& layout, const uint8_t* const* src, uint8_t* const* dst,
+                   int channels) {
+  if (table.groups == 1) return digit_dots<kDigits, 1>(table, layout, src, dst, channels);
+  digit_dots<kDigits, 0>(table, layout, src, dst, channels);
+}
+
 // ---- Columns ----
 
 // Four taps of 64 columns, as dot products take them.
