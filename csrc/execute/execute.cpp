@@ -28,6 +28,7 @@ class TimedStage final : public Stage {
     region = input->region;
     channels = input->channels;
     in_order = input->in_order;
+    pixel_stride = input->pixel_stride;
   }
 
   void row(int y, const Planes& dst) override {
@@ -35,6 +36,8 @@ class TimedStage final : public Stage {
     input_->row(y, dst);
     *seconds_ += now() - start;
   }
+
+  const uint8_t* pixels(int y) override { return input_->pixels(y); }
 
  private:
   Stage* input_;

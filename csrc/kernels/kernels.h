@@ -165,6 +165,12 @@ struct Kernels {
   // Horizontal pass of a resize. Sample indices in `taps` are relative to the start of the source row buffers.
   void (*build_row_table)(const Taps& taps, RowTable* table);
   void (*resample_row)(const RowTable& table, const uint8_t* const* src, uint8_t* const* dst, int channels);
+  // The same of 3 or 4 channels that lie interleaved, pixel_stride bytes a pixel and kRowPad bytes behind the last, for
+  // filters that take longer in planes. build_pixel_table is false for all others; the first table is that of the
+  // planes. `next` are the pixels that will be read next, or null: they are on their way from memory meanwhile.
+  bool (*build_pixel_table)(const Taps& taps, const RowTable& planar, RowTable* table);
+  void (*resample_pixels)(const RowTable& table, const uint8_t* src, const uint8_t* next, int pixel_stride,
+                          uint8_t* const* dst, int channels);
   // Vertical pass for one plane: dst[x] = clip8((sum(weights[t] * rows[t][x]) + half) >> bits), half a unit of the
   // result. `bits` as in Taps.
   void (*resample_column)(const uint8_t* const* rows, const int32_t* weights, int taps, int bits, int width,

@@ -22,6 +22,7 @@ class SourceStage final : public Stage {
     region = wanted;
     channels = view.channels;
     if (pillow_la()) spare_ = make_planes(context.arena, region.width);
+    if (packed() && view.pixel_stride > 2) pixel_stride = static_cast<int>(view.pixel_stride);
     fetched_ = region.y;
     long_ = kAhead * view.pixel_stride * region.width > kRoom;
     // Whole rows of packed pixels follow each other, and the processor sees that by itself.
@@ -30,11 +31,10 @@ class SourceStage final : public Stage {
   }
 
   void row(int y, const Planes& dst) override {
-    const uint8_t* src = first(y);
-    if (scattered_) fetch_until(std::min(y + kAhead, region.y + region.height));
+    const uint8_t* src = fetched(y);
     if (view_.pixel_stride == 1) {
       for (int c = 0; c < channels; ++c) std::memcpy(dst.row[c], src + c * view_.channel_stride, region.width);
-    } else if (view_.channel_stride == 1 && view_.pixel_stride >= channels && view_.pixel_stride <= kMaxChannels) {
+    } else if (packed()) {
       kernels_.deinterleave(src, static_cast<int>(view_.pixel_stride), channels, region.width, dst.row);
     } else if (pillow_la()) {
       uint8_t* const planes[] = {dst.row[0], spare_.row[0], spare_.row[1], dst.row[1]};
@@ -47,7 +47,18 @@ class SourceStage final : public Stage {
     }
   }
 
+  const uint8_t* pixels(int y) override { return fetched(y); }
+
  private:
+  bool packed() const {
+    return view_.channel_stride == 1 && view_.pixel_stride >= channels && view_.pixel_stride <= kMaxChannels;
+  }
+
+  const uint8_t* fetched(int y) {
+    if (scattered_) fetch_until(std::min(y + kAhead, region.y + region.height));
+    return first(y);
+  }
+
   const uint8_t* first(int y) const {
     return rows_ == nullptr ? view_.at(y, region.x, 0) : rows_[y] + region.x * view_.pixel_stride;
   }
@@ -225,12 +236,28 @@ class ResampleRowStage final : public Stage {
     region = wanted;
     channels = input->channels;
     in_order = input->in_order;
+    const int begin = table_->source_begin - input->region.x;
+    if (input->pixel_stride > 0 && channels > 2 &&
+        kernels_.build_pixel_table(table_->taps, table_->row, &packed_table_)) {
+      // Behind the last channel of the last pixel there may be nothing.
+      packed_size_ = static_cast<size_t>(input->pixel_stride) * (input->region.width - 1) + channels;
+      packed_ = context.arena.bytes(packed_size_ + kRowPad);
+      packed_begin_ = packed_ + ptrdiff_t{begin} * input->pixel_stride;
+      return;
+    }
     source_ = make_planes(context.arena, input->region.width);
-    const Planes shifted = offset(source_, table_->source_begin - input->region.x);
+    const Planes shifted = offset(source_, begin);
     for (int c = 0; c < kMaxChannels; ++c) read_[c] = shifted.row[c];
   }
 
   void row(int y, const Planes& dst) override {
+    if (packed_ != nullptr) {
+      // Kernels read beyond the last pixel.
+      std::memcpy(packed_, input_->pixels(y), packed_size_);
+      const uint8_t* next = y + 1 < input_->region.y + input_->region.height ? input_->pixels(y + 1) : nullptr;
+      kernels_.resample_pixels(packed_table_, packed_begin_, next, input_->pixel_stride, dst.row, channels);
+      return;
+    }
     input_->row(y, source_);
     kernels_.resample_row(table_->row, read_, dst.row, channels);
   }
@@ -239,6 +266,10 @@ class ResampleRowStage final : public Stage {
   const Kernels& kernels_;
   Stage* input_;
   std::shared_ptr<const AxisTable> table_;
+  RowTable packed_table_;
+  uint8_t* packed_ = nullptr;  // a row of the input as pixels, where they are not read as planes
+  size_t packed_size_ = 0;
+  const uint8_t* packed_begin_ = nullptr;
   Planes source_;
   const uint8_t* read_[kMaxChannels];
 };

@@ -37,10 +37,13 @@ class Stage {
   // Writes columns [region.x, region.x + region.width) of row y to dst.row[c][0...]. y lies in the region. When
   // in_order is set, y must not decrease from call to call.
   virtual void row(int y, const Planes& dst) = 0;
+  // Returns the same columns as pixels of pixel_stride bytes, where that is not 0, in foreign memory.
+  virtual const uint8_t* pixels(int) { return nullptr; }
 
   Region region;  // the part of this stage's image that is ever asked for
   int channels = 0;
   bool in_order = false;
+  int pixel_stride = 0;
 };
 
 // This stage yields rows of an image in memory. `region` is in the view's coordinates. With `rows`, those of the view

@@ -46,6 +46,7 @@ void resample_column(const uint8_t* const* rows, const int32_t* weights, int tap
 void fill_resample(Kernels* table) {
   table->build_row_table = build_row_table;
   table->resample_row = resample_row;
+  table->build_pixel_table = [](const Taps&, const RowTable&, RowTable*) { return false; };
   table->resample_column = resample_column;
 }
 

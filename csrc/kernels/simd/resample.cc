@@ -13,6 +13,7 @@
 #include "kernels/simd/resample_layout.h"
 
 #if FASTAUG_SIMD_TARGET
+#include "kernels/simd/turn-inl.h"
 #include "kernels/simd/wide-inl.h"
 #endif
 
@@ -39,6 +40,7 @@ constexpr int kPairWindow = HWY_TARGET == HWY_AVX3_DL ? 64 : 16;
 
 // The dot products are short: vectors of at most 256 bits.
 using DotShorts = hn::CappedTag<int16_t, 16>;
+using DotBytes = hn::Repartition<uint8_t, DotShorts>;
 constexpr int kDotBlocks = kLanes >= 32 ? 2 : 1;
 
 constexpr int kHalf = 1 << (kWeightBits - 1);
@@ -229,6 +231,119 @@ void dots_row(const RowTable& table, const Layout& layout, const uint8_t* const*
   }
 }
 
+constexpr int kPixelGroup = 4 * kDotBlocks;  // bytes of weights
+
+bool build_pixel_table(const Taps& taps, const RowTable& planar, RowTable* table) {
+  if (Layout::unpack(planar.layout).kind != Layout::kDots) return false;
+  resample::build_pixels<kDotBlocks>(taps, table);
+  return true;
+}
+
+// 2 * kDotBlocks weights, two to a block, for each of its channels.
+HWY_INLINE hn::Vec<DotShorts> spread_weights(const uint8_t* data) {
+#if HWY_TARGET <= HWY_AVX2
+  const DotBytes d8;
+  alignas(32) static constexpr uint8_t kByBlocks[32] = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3,
+                                                        4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7};
+  int64_t weights;
+  std::memcpy(&weights, data, sizeof weights);
+  const auto all = hn::BitCast(d8, hn::Set(hn::Repartition<int64_t, DotShorts>(), weights));
+  return hn::BitCast(DotShorts(), hn::TableLookupBytes(all, hn::Load(d8, kByBlocks)));
+#else
+  int32_t weights;
+  std::memcpy(&weights, data, sizeof weights);
+  return hn::BitCast(DotShorts(), hn::Set(hn::Repartition<int32_t, DotShorts>(), weights));
+#endif
+}
+
+// The sums of the four channels of each of four outputs, whose weights lie `stride` apart; `lookup` finds their samples
+// of 2 * kDotBlocks taps.
+template <bool kShort>
+HWY_INLINE void pixel_sums(const uint8_t* const* src, const uint8_t* data, ptrdiff_t stride, hn::Vec<DotBytes> lookup,
+                           int step, hn::Vec128<int32_t>* sums) {
+  const DotBytes d8;
+  const DotShorts d16;
+  const hn::Repartition<int32_t, DotShorts> d32;
+  DotSum high[4], low[4];
+  HWY_UNROLL(4)
+  for (int k = 0; k < 4; ++k) high[k] = low[k] = hn::Zero(d32);
+  const uint8_t* const end = data + stride;
+  for (ptrdiff_t at = 0; data != end; at += step) {
+    hn::Vec<DotShorts> samples[4];
+    HWY_UNROLL(4)
+    for (int k = 0; k < 4; ++k) {
+      samples[k] = hn::BitCast(d16, hn::TableLookupBytesOr0(hn::LoadDup128(d8, src[k] + at), lookup));
+    }
+    if constexpr (!kShort) {
+      HWY_UNROLL(4)
+      for (int k = 0; k < 4; ++k) high[k] = hn::Add(high[k], madd(samples[k], spread_weights(data + k * stride)));
+      data += kPixelGroup;
+    }
+    HWY_UNROLL(4)
+    for (int k = 0; k < 4; ++k) low[k] = hn::Add(low[k], madd(samples[k], spread_weights(data + k * stride)));
+    data += kPixelGroup;
+  }
+  HWY_UNROLL(4)
+  for (int k = 0; k < 4; ++k) {
+    if constexpr (!kShort) low[k] = hn::Add(hn::ShiftLeft<kLowBits>(high[k]), low[k]);
+#if HWY_TARGET <= HWY_AVX2
+    const hn::Full128<int32_t> block;
+    sums[k] = hn::Add(hn::LowerHalf(block, low[k]), hn::UpperHalf(block, low[k]));
+#else
+    sums[k] = low[k];
+#endif
+  }
+}
+
+template <bool kShort>
+void pixels_row(const RowTable& table, const uint8_t* src, const uint8_t* next, int pixel_stride, uint8_t* const* dst,
+                int channels) {
+  const hn::Full128<uint8_t> d;
+  const hn::Full128<int32_t> d32;
+  constexpr int kTaps = 2 * kDotBlocks;
+  alignas(32) uint8_t at[16 * kDotBlocks];
+  for (int k = 0; k < 4 * kDotBlocks; ++k) {
+    const int first = k / 4 * 2 * pixel_stride + k % 4;
+    const uint8_t pair[4] = {static_cast<uint8_t>(first), 0x80, static_cast<uint8_t>(first + pixel_stride), 0x80};
+    std::memcpy(at + 4 * k, pair, 4);
+  }
+  const auto lookup = hn::Load(DotBytes(), at);
+  // Samples of four pixels by channels.
+  alignas(16) static constexpr uint8_t kByChannels[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+  const auto by_channels = hn::Load(d, kByChannels);
+  const auto half = hn::Set(d32, 1 << (table.bits - 1));
+  const ptrdiff_t stride = ptrdiff_t{(kShort ? 1 : 2) * kPixelGroup} * table.groups;
+  const uint8_t* data = table.data.data() + Layout::unpack(table.layout).offset;
+  const int32_t* base = table.base.data();
+  constexpr ptrdiff_t kLine = 64;
+  ptrdiff_t fetched = 0;  // bytes of the next row
+  for (int x = 0; x < table.out; x += 16) {
+    hn::Vec128<int32_t> planes[4];
+    HWY_UNROLL(4)
+    for (auto& four : planes) {
+      const uint8_t* from[4];
+      for (const uint8_t*& first : from) first = src + ptrdiff_t{*base++} * pixel_stride;
+      for (const ptrdiff_t end = from[3] - src; next != nullptr && fetched < end; fetched += kLine) {
+        __builtin_prefetch(next + fetched, 0, 3);
+      }
+      hn::Vec128<int32_t> sums[4];
+      pixel_sums<kShort>(from, data, stride, lookup, kTaps * pixel_stride, sums);
+      data += 4 * stride;
+      HWY_UNROLL(4)
+      for (auto& sum : sums) sum = hn::ShiftRightSame(hn::Add(sum, half), table.bits);
+      four = hn::BitCast(d32, hn::TableLookupBytes(narrow(sums[0], sums[1], sums[2], sums[3]), by_channels));
+    }
+    turn_block(d32, planes);
+    for (int c = 0; c < channels; ++c) hn::StoreU(hn::BitCast(d, planes[c]), d, dst[c] + x);
+  }
+}
+
+void resample_pixels(const RowTable& table, const uint8_t* src, const uint8_t* next, int pixel_stride,
+                     uint8_t* const* dst, int channels) {
+  if (table.bits != kWeightBits) return pixels_row<true>(table, src, next, pixel_stride, dst, channels);
+  pixels_row<false>(table, src, next, pixel_stride, dst, channels);
+}
+
 template <int kPairs>
 void windows_row_of(const RowTable& table, const Layout& layout, const uint8_t* const* src, uint8_t* const* dst,
                     int channels) {
@@ -408,6 +523,8 @@ void resample_column(const uint8_t* const* rows, const int32_t* weights, int tap
 void fill_resample(Kernels* table) {
   table->build_row_table = build_row_table;
   table->resample_row = resample_row;
+  table->build_pixel_table = build_pixel_table;
+  table->resample_pixels = resample_pixels;
   table->resample_column = resample_column;
 }
 

@@ -40,8 +40,12 @@ constexpr int kLowBits = 12;
 // has 32 samples of two of them: vector k those of outputs k and k + 4, from vector 4 on 8 outputs later, the order in
 // which their sums come out in a row. RowTable::base: the first sample of each output, vector by vector. Data, vector
 // by vector: for every 32 taps the digits, lowest first.
+//
+// kPixels, in place of kDots where pixels lie interleaved: a block has the sums of the channels of one output, of two
+// taps at a time, and a vector has `blocks` of them, of other taps. RowTable::base: the first pixel of each output.
+// Data, output by output: for every 2 * blocks taps the high and the low weights, or the short ones.
 struct Layout {
-  enum Kind { kWindows, kDots, kTwo, kWideDigits, kDigitDots };
+  enum Kind { kWindows, kDots, kTwo, kWideDigits, kDigitDots, kPixels };
   Kind kind;
   int pairs;   // kWindows: pairs of taps in one window, 1..8; kWideDigits: kLong, kShared or both
   int offset;  // of the first byte of data that is aligned to a cache line
@@ -362,6 +366,33 @@ void build_dots(const Taps& taps, const Extent& extent, RowTable* table) {
     for (int t = 0; t < taps.count[i]; ++t) {
       const int at = taps.first[i] - base + t;
       put_weight(weights[t], parts, data + group_size * (at / step) + 2 * (at % step), 2 * step);
+    }
+  }
+}
+
+template <int blocks>
+void build_pixels(const Taps& taps, RowTable* table) {
+  constexpr int step = 2 * blocks;
+  constexpr size_t group_size = 2 * step;
+  const Extent extent = extent_of(taps);
+  const int groups = (extent.longest + step - 1) / step;
+  const int parts = parts_of(taps.bits);
+  const size_t output_size = group_size * parts * groups;
+  const int padded_out = (taps.out + 15) / 16 * 16;
+  const int offset = allocate(output_size * padded_out, table);
+  table->out = taps.out;
+  table->bits = taps.bits;
+  table->groups = groups;
+  table->layout = Layout{Layout::kPixels, 0, offset}.pack();
+  table->base.assign(padded_out, 0);
+  for (int i = 0; i < taps.out; ++i) {
+    const int base = dots_base(taps, extent, i, step * groups);
+    table->base[i] = base;
+    const int32_t* weights = taps.weights(i);
+    uint8_t* data = table->data.data() + offset + output_size * i;
+    for (int t = 0; t < taps.count[i]; ++t) {
+      const int at = taps.first[i] - base + t;
+      put_weight(weights[t], parts, data + group_size * parts * (at / step) + 2 * (at % step), group_size);
     }
   }
 }

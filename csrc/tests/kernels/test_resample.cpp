@@ -26,6 +26,29 @@ void fill_samples(Random& random, uint8_t* data, int width) {
     for (int x = 0; x < width; ++x) data[x] = data[x] < 128 ? 0 : 255;
 }
 
+// The same filter of interleaved pixels, where there is one.
+void check_pixels(const Kernels& tested, const Taps& taps, const RowTable& planar, int width, int channels,
+                  Random& random) {
+  RowTable table, expected_table;
+  if (!tested.build_pixel_table(taps, planar, &table)) return;
+  const Kernels& scalar = *kernels("scalar");
+  scalar.build_row_table(taps, &expected_table);
+  for (int pixel_stride = channels; pixel_stride <= 4; ++pixel_stride) {
+    CAPTURE(pixel_stride);
+    GuardedRows pixels(1, width * pixel_stride), src(channels, width);
+    GuardedRows dst(channels, taps.out), expected(channels, taps.out);
+    fill_samples(random, pixels[0], width * pixel_stride);
+    for (int x = 0; x < width; ++x)
+      for (int c = 0; c < channels; ++c) src[c][x] = pixels[0][x * pixel_stride + c];
+    tested.resample_pixels(table, pixels[0], random.next() % 2 == 0 ? pixels[0] : nullptr, pixel_stride, dst.get(),
+                           channels);
+    scalar.resample_row(expected_table, src.get_const(), expected.get(), channels);
+    for (int c = 0; c < channels; ++c) REQUIRE(std::memcmp(dst[c], expected[c], static_cast<size_t>(taps.out)) == 0);
+    REQUIRE(pixels.intact());
+    REQUIRE(dst.intact());
+  }
+}
+
 void check_row(const Kernels& tested, const Taps& taps, int width, int channels, Random& random) {
   const Kernels& scalar = *kernels("scalar");
   RowTable table, expected_table;
@@ -41,6 +64,7 @@ void check_row(const Kernels& tested, const Taps& taps, int width, int channels,
     REQUIRE(src.intact());
     REQUIRE(dst.intact());
   }
+  if (channels > 2) check_pixels(tested, taps, table, width, channels, random);
 }
 
 void check_resize(const Kernels& tested, Filter filter, int in_size, int out_size, Random& random) {
@@ -110,6 +134,21 @@ TEST_CASE("resample_row takes outputs in any order") {
         std::copy_n(taps.weights(89 - o), taps.stride, mirrored.weight.data() + static_cast<size_t>(o) * taps.stride);
       }
       check_row(*kernels(name), mirrored, in_size, 3, random);
+    }
+  }
+}
+
+TEST_CASE("filters of many taps take pixels as they are, but where bytes have dot products") {
+  for (const std::string name : available_isas()) {
+    const Kernels& tested = *kernels(name.c_str());
+    for (Filter filter : kFilters) {
+      for (bool many : {false, true}) {
+        const Taps taps = make_taps(filter, many ? 2000 : 150, 100, 0, 100);
+        RowTable planar, table;
+        tested.build_row_table(taps, &planar);
+        CAPTURE(name);
+        CHECK(tested.build_pixel_table(taps, planar, &table) == (many && name != "scalar" && name != "avx512vbmi"));
+      }
     }
   }
 }
