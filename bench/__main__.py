@@ -1,7 +1,7 @@
 """python -m bench: times every case beside torchvision and ends in one table.
 
-python -m bench decode|loading|quality|cuda|tensors|samples|functionals|clients|floors|pathology|startup|switch:
-another suite.
+python -m bench decode|loading|quality|cuda|tensors|samples|operations|functionals|clients|floors|pathology|startup|
+switch: another suite.
 """
 
 from __future__ import annotations
@@ -63,12 +63,15 @@ def run(
 
 
 SUITES = ("decode", "loading", "quality", "cuda", "tensors", "samples", "functionals", "clients", "floors", "pathology")
-SUITES += ("startup", "switch")
+SUITES += ("startup", "switch", "operations")
+#: The module of a suite, where it has another name.
+MODULES = {"operations": "behind"}
 
 
 def main() -> int:
     if sys.argv[1:2] and sys.argv[1] in SUITES:
-        suite = importlib.import_module(f"bench.{sys.argv.pop(1)}")
+        word = sys.argv.pop(1)
+        suite = importlib.import_module(f"bench.{MODULES.get(word, word)}")
         return int(suite.main())
     options = arguments()
     cases = selected(CASES, options)

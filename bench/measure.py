@@ -157,6 +157,10 @@ class Row:
     calls_per_turn: int = 0
     times: dict[str, Times] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    #: The columns whose results are views of their images.
+    views: set[str] = field(default_factory=set)
+    #: What a suite keeps of a row beside this.
+    more: dict[str, Any] = field(default_factory=dict)
     #: Of each round, in nanoseconds.
     medians: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
@@ -205,7 +209,8 @@ def measure(case: Timed, bag: Path, workers: list[Worker], seconds: float, check
 
     def takes_part(worker: Worker) -> bool:
         try:
-            worker.ask("open", case.name, bag, clock)
+            if worker.ask("open", case.name, bag, clock):
+                row.views.add(worker.label)
             pixels[worker.label] = check(worker, reference, range(checks))
         except WorkerError as error:
             if worker is reference or worker.column.library == "fastaug":

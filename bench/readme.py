@@ -22,7 +22,7 @@ from bench.runs import Runs, stored
 
 RESULTS = ROOT / "bench" / "results"
 #: Suites whose results stand in files that begin with their names; all others are those of `python -m bench` itself.
-SUITES = ("clients", "decoding", "loading", "samples", "startup", "switch", "tensors")
+SUITES = ("clients", "decoding", "loading", "operations", "samples", "startup", "switch", "tensors")
 SPEED = "speed"
 #: The reference of every ratio that a chart or a table shows, unless its heading names another.
 REFERENCE = "torchvision"

@@ -138,6 +138,10 @@ def table(rows: list[Row], isa: str, reference: str = REFERENCE, unit: str = ", 
     return [[line[i] for i in filled] for line in lines]
 
 
+#: What makes the header and the lines of rows, given the instruction set, the reference and the unit.
+Tabulate = Callable[[list[Row], str, str, str], list[list[str]]]
+
+
 def text(lines: list[list[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*lines)]
     aligned = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
@@ -164,6 +168,7 @@ def as_run(rows: list[Row], about: dict[str, str]) -> runs.Run:
             "calls_per_turn": row.calls_per_turn,
             "libraries": {label: dataclasses.asdict(times) for label, times in row.times.items()},
             "absent": row.absent,
+            **row.more,
         }
 
     return {"about": about, "rows": [entry(row) for row in rows]}
@@ -194,6 +199,7 @@ def write(
     note: str = NOTE,
     unit: str = ", ms",
     whole: bool = True,
+    tabulate: Tabulate = table,
 ) -> list[Path]:
     """Add a run to those that are kept for the processor and instruction set, and rewrite their page.
 
@@ -209,7 +215,7 @@ def write(
         return [data]
     head = "\n".join(f"- {name}: {value}" for name, value in about.items())
     parts = [f"# {title}, {about['cpu']}, {about['isa']}", head, note]
-    parts.append(markdown(table(rows, about["isa"], reference, unit)))
+    parts.append(markdown(tabulate(rows, about["isa"], reference, unit)))
     if len(found) > 1:
         parts += ["## The runs that are kept", "How many times as fast as the reference:", earlier(found, reference)]
     page.write_text("\n\n".join(parts) + "\n")
@@ -225,14 +231,15 @@ def show(
     note: str = NOTE,
     unit: str = ", ms",
     whole: bool = True,
+    tabulate: Tabulate = table,
 ) -> None:
     """Prints the table; writes it too where there is a folder for it."""
     if not rows:
         return
-    print("\n" + text(table(rows, about["isa"], reference, unit)) + "\n\n" + note)
+    print("\n" + text(tabulate(rows, about["isa"], reference, unit)) + "\n\n" + note)
     print(", ".join(f"{name} {value}" for name, value in about.items()))
     if folder is not None:
-        paths = write(rows, about, folder, title, reference, note, unit, whole)
+        paths = write(rows, about, folder, title, reference, note, unit, whole, tabulate)
         print("written: " + ", ".join(os.path.relpath(path) for path in paths))
 
 
@@ -245,7 +252,12 @@ C = TypeVar("C", bound=Named)
 
 
 def measured(
-    cases: Sequence[C], measure: Callable[[C], list[Row]], isa: str, reference: str = REFERENCE, unit: str = ", ms"
+    cases: Sequence[C],
+    measure: Callable[[C], list[Row]],
+    isa: str,
+    reference: str = REFERENCE,
+    unit: str = ", ms",
+    tabulate: Tabulate = table,
 ) -> list[Row]:
     """Measure one case after the other, and print the rows of each as it is done. Ctrl-C ends with what there is."""
     rows: list[Row] = []
@@ -255,7 +267,7 @@ def measured(
                 progress.set_description(case.name)
                 done = measure(case)
                 rows += done
-                progress.write(text(table(done, isa, reference, unit)) + "\n")
+                progress.write(text(tabulate(done, isa, reference, unit)) + "\n")
         except KeyboardInterrupt:
             progress.write(f"ended after {len(rows)} rows")
     return rows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import math
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -11,11 +13,12 @@ import numpy as np
 import pytest
 import torch
 
-from bench import cases, clients, decode, decoders, encoded, samples, tensors
+from bench import behind, cases, clients, decode, decoders, encoded, samples, single, tensors
 from bench.case import FASTEST, Case
 from bench.cases import BY_NAME
 from bench.images import BAGS
 from bench.libraries import Fastaug, Library
+from bench.measure import Row, Times
 from bench.suite import covered_ops
 from bench.turn import Turn
 
@@ -100,9 +103,64 @@ def test_every_class_and_function_is_timed() -> None:
 
 
 def test_names_are_unique_and_bags_exist() -> None:
-    for suite in (cases, tensors, samples):
-        assert len(suite.BY_NAME) == len(suite.CASES)
-        assert {case.bag for case in suite.CASES} <= BAGS.keys()
+    for found, rows in ((s.BY_NAME, s.CASES) for s in (cases, tensors, samples)):
+        assert len(found) == len(rows)
+        assert {case.bag for case in rows} <= BAGS.keys()
+    assert len(single.BY_NAME) == len(single.OPERATIONS)
+    assert {case.bag for case in single.OPERATIONS} <= BAGS.keys()
+
+
+@pytest.mark.parametrize("case", single.OPERATIONS, ids=lambda case: case.name)
+def test_rows_of_single_work(case: single.Single) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (case.side, case.side, 3), np.uint8)
+    found = []
+    for library in (single.SingleLibrary(), single.FastaugSingle()):
+        transform, image = library.transform(case), library.image(case, pixels)
+        assert transform is not None
+        library.seed(3)
+        found.append(transform(image))
+    theirs, ours = found
+    assert type(ours) is type(theirs)
+    theirs, ours = map(single.as_array, found)
+    assert ours.dtype == theirs.dtype
+    np.testing.assert_allclose(ours, theirs, 0, 1e-5 if case.kind == "float" else 0)
+
+
+def test_what_is_said_of_a_peer() -> None:
+    """And that the rows which are named in what is known exist."""
+    assert all(any(fnmatch.fnmatchcase(name, pattern) for name in single.BY_NAME) for _, pattern, _ in behind.WORK)
+    row = Row(single.BY_NAME["v1 resize to 7/16, bilinear, PIL RGB, 512"])
+
+    def said(label: str, pixels: str, difference: float | None) -> str:
+        row.times[label] = Times(1, 1, 1, 1, 1, 1, pixels, difference)
+        return behind.work(row, label)
+
+    assert said("Pillow", "equal", 0.0) == "yes"
+    assert said("OpenCV", "differs", 31.0) == "mean of an area, by 31"
+    assert said("Pillow", "differs", 1.0) == "other rounding, by 1"
+    assert said("numpy", "differs", 9.0) == "other pixels, by 9"
+    assert said("numpy", "differs", math.inf) == "other pixels, another shape"
+    row.views.add("numpy")
+    assert said("numpy", "equal", 0.0) == "a view"
+
+
+def test_behind_is_what_was_so_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three rows of which one is faster, one slower once, and one slower twice."""
+    names = [case.name for case in single.OPERATIONS[:3]]
+    ratios = {names[0]: [1.2], names[1]: [0.9, 1.0], names[2]: [0.9, 0.8]}
+    times = Times(1, 1, 1, 1, 1, 1, "equal", 0.0)
+
+    def measure(case: single.Single, *rest: object) -> Row:
+        medians = {"torchvision": np.full(9, ratios[case.name].pop(0)), "fastaug": np.ones(9)}
+        return Row(case, 9, 1, {"torchvision": times, "fastaug": times}, medians=medians)
+
+    monkeypatch.setattr(behind, "measure", measure)
+    monkeypatch.setattr(behind, "bag_file", lambda name, folder: folder)
+    rows, _ = behind.run(list(single.OPERATIONS[:3]), behind.columns(None, peers=False)[:2], 0.1)
+    assert [row.more["behind"] for row in rows] == [False, False, True]
+    assert [row.more["range"][0] for row in rows] == [1.2, 1.0, 0.8]
+    assert behind.summary(rows)[0] == "Behind torchvision: 1 of 3 rows."
+    assert behind.summary(rows)[1].startswith(names[2])
 
 
 def test_rows_of_decoding_have_bags_and_columns() -> None:

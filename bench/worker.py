@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bench.turn import CLOCKS, Turn
 
 
@@ -30,14 +32,15 @@ class Worker:
     def hello(self) -> dict[str, Any]:
         return {"versions": self.library.versions(), "same_draws": self.library.same_draws}
 
-    def open(self, name: str, bag: Path, clock: str) -> None:
-        """Makes the transform and this library's own copy of the images."""
+    def open(self, name: str, bag: Path, clock: str) -> bool:
+        """Makes the transform and this library's own copy of the images. Tells whether results are views of these."""
         self.turn = None
         case = self.suite.BY_NAME[name]
         transform = self.library.transform(case)
         if transform is None:
             raise LookupError(f"no {name}")
         self.turn = Turn(transform, self.library.images(case, bag), self.library.seed, CLOCKS[clock])
+        return is_view(self.turn.call(0), self.turn.images[0])
 
     def close(self) -> None:
         """Frees the images."""
@@ -50,6 +53,17 @@ class Worker:
     def run(self, first: int, count: int) -> list[int]:
         assert self.turn is not None
         return self.turn.run(first, count)
+
+
+def is_view(result: Any, image: Any) -> bool:
+    """Whether a result, or the first of several, lies in the memory of its image, so that no pixel was moved."""
+    import torch
+
+    result = result[0] if isinstance(result, tuple) else result
+    if isinstance(result, torch.Tensor) and isinstance(image, torch.Tensor):
+        return result.untyped_storage().data_ptr() == image.untyped_storage().data_ptr()
+    both = isinstance(result, np.ndarray) and isinstance(image, np.ndarray)
+    return both and np.may_share_memory(result, image)
 
 
 def serve(make: Callable[[], Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import albumentations as A
 import cv2
@@ -111,4 +112,80 @@ TABLE: dict[str, Callable[[], Transform]] = {
     "Grayscale(3)": row(lambda: A.ToGray(num_output_channels=3, p=1)),
     "ToTensor()": lambda: composed(*tensor((0, 0, 0), (1, 1, 1))),
     "ToTensor() and Normalize": lambda: composed(*tensor(IMAGENET_MEAN, IMAGENET_STD)),
+}
+
+
+def step(make: Callable[[Any], A.BasicTransform]) -> Callable[[Any], Transform]:
+    return lambda case: composed(make(case))
+
+
+def every(make: Callable[[], A.BasicTransform]) -> Callable[[Any], Transform]:
+    """The same for images of all sides."""
+    return lambda case: composed(make())
+
+
+def sized(share: float, name: str) -> Callable[[Any], Transform]:
+    reduces = share < 1 and name == "bilinear"
+    interpolation = cv2.INTER_AREA if reduces else FILTERS[name]
+    return step(lambda case: A.Resize(*[int(case.side * share)] * 2, interpolation=interpolation))
+
+
+def factors(**given: tuple[float, float]) -> Callable[[Any], Transform]:
+    keep = {"brightness": (1, 1), "contrast": (1, 1), "saturation": (1, 1), "hue": (0, 0)}
+    return every(lambda: A.ColorJitter(**keep | given, p=1))
+
+
+def quarter_crop(case: Any) -> A.BasicTransform:
+    start = case.side // 4
+    end = start + case.side // 2
+    return A.Crop(start, start, end, end)
+
+
+GRAY = every(lambda: A.ToGray(num_output_channels=3, p=1))
+#: By the operation of a row of `bench.single`, which they get.
+SINGLE: dict[str, Callable[[Any], Transform]] = {
+    "hflip": every(lambda: A.HorizontalFlip(p=1)),
+    "RandomHorizontalFlip(1)": every(lambda: A.HorizontalFlip(p=1)),
+    "vflip": every(lambda: A.VerticalFlip(p=1)),
+    "CenterCrop": step(lambda case: A.CenterCrop(case.side // 2, case.side // 2)),
+    "crop": step(quarter_crop),
+    "Pad(32)": every(lambda: A.Pad(32, p=1)),
+    "Pad(16, reflect)": every(lambda: A.Pad(16, border_mode=cv2.BORDER_REFLECT_101, p=1)),
+    **{
+        f"resize to {word}, {name}": sized(share, name)
+        for word, share in (("7/16", 7 / 16), ("1/8", 1 / 8), ("3/2", 3 / 2))
+        for name in ("nearest", "bilinear", "bicubic")
+    },
+    **{
+        f"rotate, {name}": every(
+            lambda by=FILTERS[name]: A.Rotate((17.3, 17.3), by, border_mode=cv2.BORDER_CONSTANT, p=1)
+        )
+        for name in ("nearest", "bilinear")
+    },
+    **{
+        f"affine, {name}": every(
+            lambda by=FILTERS[name]: A.Affine((1.1, 1.1), rotate=(15, 15), shear=(8, 8), interpolation=by, p=1)
+        )
+        for name in ("nearest", "bilinear")
+    },
+    "ElasticTransform()": every(lambda: A.ElasticTransform(alpha=50, sigma=5, p=1)),
+    **{
+        f"blur by {side}": every(lambda side=side, sigma=sigma: A.GaussianBlur((side, side), (sigma, sigma), p=1))
+        for side, sigma in ((3, 1.2), (9, 1.2), (23, 2.0))
+    },
+    "brightness": factors(brightness=(1.13, 1.13)),
+    "contrast": factors(contrast=(1.13, 1.13)),
+    "saturation": factors(saturation=(1.13, 1.13)),
+    "hue": factors(hue=(0.05, 0.05)),
+    "gamma": every(lambda: A.RandomGamma((170, 170), p=1)),
+    "Grayscale(1)": every(lambda: A.ToGray(num_output_channels=1, p=1)),
+    "Grayscale(3)": GRAY,
+    "RandomGrayscale(1)": GRAY,
+    "invert": every(lambda: A.InvertImg(p=1)),
+    "posterize": every(lambda: A.Posterize(3, p=1)),
+    "solarize": every(lambda: A.Solarize((128 / 255, 128 / 255), p=1)),
+    "autocontrast": every(lambda: A.AutoContrast(method="pil", p=1)),
+    "equalize": every(lambda: A.Equalize(mode="pil", p=1)),
+    "ToTensor": lambda case: composed(*tensor((0, 0, 0), (1, 1, 1))),
+    "JPEG(75)": every(lambda: A.ImageCompression(quality_range=(75, 75), p=1)),
 }

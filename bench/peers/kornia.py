@@ -98,11 +98,56 @@ TABLE: dict[str, Callable[[], Transform]] = {
     "RandomHorizontalFlip(1)": always(imgproc.horizontal_flip),
     "RandomVerticalFlip(1)": always(imgproc.vertical_flip),
     "rotate(17), bilinear": always(lambda tile: Image(tile).rotate(17.3).numpy()),
-    "adjust_brightness": always(lambda tile: imgproc.adjust_brightness(tile, 1.13)),
+    "adjust_brightness": always(lambda tile: imgproc.adjust_brightness(tile, 0.13)),
     "adjust_contrast": always(lambda tile: Image(tile).adjust_contrast(1.13).numpy()),
     "adjust_saturation": always(lambda tile: Image(tile).adjust_saturation(1.13).numpy()),
     "adjust_hue": always(lambda tile: Image(tile).adjust_hue(0.05).numpy()),
     "ColorJitter(0.4, 0.4, 0.4, 0.1)": jitter,
     "Grayscale()": always(imgproc.gray_from_rgb),
     "ToTensor() and Normalize": always(lambda tile: tensor(Image(tile), 512, IMAGENET_MEAN, IMAGENET_STD)),
+}
+
+
+def every(run: Transform) -> Callable[[Any], Transform]:
+    """The same for images of all sides."""
+    return lambda case: run
+
+
+def window(start: Callable[[int], int]) -> Callable[[Any], Transform]:
+    """Of half the side."""
+
+    def build(case: Any) -> Transform:
+        half, first = case.side // 2, start(case.side)
+        return lambda tile: imgproc.crop(tile, first, first, half, half)
+
+    return build
+
+
+def sized(share: float, name: str) -> Callable[[Any], Transform]:
+    return lambda case: lambda tile: imgproc.resize(tile, (int(case.side * share),) * 2, name)
+
+
+#: By the operation of a row of `bench.single`, which they get.
+SINGLE: dict[str, Callable[[Any], Transform]] = {
+    "hflip": every(imgproc.horizontal_flip),
+    "RandomHorizontalFlip(1)": every(imgproc.horizontal_flip),
+    "vflip": every(imgproc.vertical_flip),
+    "CenterCrop": window(lambda side: (side - side // 2) // 2),
+    "crop": window(lambda side: side // 4),
+    **{
+        f"resize to {word}, {name}": sized(share, name)
+        for word, share in (("7/16", 7 / 16), ("1/8", 1 / 8), ("3/2", 3 / 2))
+        for name in ("nearest", "bilinear", "bicubic")
+    },
+    "rotate, bilinear": every(lambda tile: Image(tile).rotate(17.3).numpy()),
+    **{
+        f"blur by {side}": every(lambda tile, side=side, by=by: imgproc.gaussian_blur(tile, (side, side), (by, by)))
+        for side, by in ((3, 1.2), (9, 1.2), (23, 2.0))
+    },
+    "brightness": every(lambda tile: imgproc.adjust_brightness(tile, 0.13)),
+    "contrast": every(lambda tile: Image(tile).adjust_contrast(1.13).numpy()),
+    "saturation": every(lambda tile: Image(tile).adjust_saturation(1.13).numpy()),
+    "hue": every(lambda tile: Image(tile).adjust_hue(0.05).numpy()),
+    "Grayscale(1)": every(imgproc.gray_from_rgb),
+    "ToTensor": lambda case: lambda tile: tensor(Image(tile), case.side, (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)),
 }

@@ -174,3 +174,89 @@ TABLE: dict[str, Callable[[], Transform]] = {
     "ToTensor()": lambda: normalizer((0, 0, 0), (1, 1, 1)),
     "ToTensor() and Normalize": lambda: normalizer(IMAGENET_MEAN, IMAGENET_STD),
 }
+
+
+def cut(image: Pixels, top: int, left: int, height: int, width: int) -> Pixels:
+    return image[top : top + height, left : left + width].copy()
+
+
+def sized(share: float, name: str) -> Callable[[Any], Transform]:
+    def build(case: Any) -> Transform:
+        side = int(case.side * share)
+        if name == "bilinear":
+            return lambda image: resized(image, side, side)
+        return lambda image: cv2.resize(image, (side, side), interpolation=FILTERS[name])
+
+    return build
+
+
+def affine(name: str) -> Callable[[Any], Transform]:
+    """The matrix of `bench.single`'s row is near this one; what is done with it is the same work."""
+
+    def build(case: Any) -> Transform:
+        matrix = cv2.getRotationMatrix2D(((case.side - 1) / 2, (case.side - 1) / 2), -15.0, 1.1)
+        return lambda image: cv2.warpAffine(image, matrix, image.shape[1::-1], flags=FILTERS[name])
+
+    return build
+
+
+def perspective(name: str) -> Callable[[Any], Transform]:
+    def build(case: Any) -> Transform:
+        given = case.corners()
+        corners = [np.array(given[key], np.float32) for key in ("startpoints", "endpoints")]
+        matrix = cv2.getPerspectiveTransform(*corners)
+        return lambda image: cv2.warpPerspective(image, matrix, image.shape[1::-1], flags=FILTERS[name])
+
+    return build
+
+
+def blurred(side: int, sigma: float) -> Callable[[Any], Transform]:
+    return every(lambda image: cv2.GaussianBlur(image, (side, side), sigma, borderType=cv2.BORDER_REFLECT_101))
+
+
+def every(run: Transform) -> Callable[[Any], Transform]:
+    """The same for images of all sides."""
+    return lambda case: run
+
+
+def window(case: Any) -> Transform:
+    """Of half the side, in the middle."""
+    half, quarter = case.side // 2, (case.side - case.side // 2) // 2
+    return lambda image: cut(image, quarter, quarter, half, half)
+
+
+def through_jpeg(image: Pixels) -> Pixels:
+    _, data = cv2.imencode(".jpg", cv2.cvtColor(image, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, 75])
+    return cv2.cvtColor(cv2.imdecode(data, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
+
+
+#: By the operation of a row of `bench.single`, which they get.
+SINGLE: dict[str, Callable[[Any], Transform]] = {
+    "hflip": every(lambda image: cv2.flip(image, 1)),
+    "RandomHorizontalFlip(1)": every(lambda image: cv2.flip(image, 1)),
+    "vflip": every(lambda image: cv2.flip(image, 0)),
+    "rotate by 90": every(lambda image: cv2.rotate(image, cv2.ROTATE_90_COUNTERCLOCKWISE)),
+    "CenterCrop": window,
+    "Pad(32)": every(lambda image: cv2.copyMakeBorder(image, 32, 32, 32, 32, cv2.BORDER_CONSTANT)),
+    "Pad(16, reflect)": every(lambda image: cv2.copyMakeBorder(image, 16, 16, 16, 16, cv2.BORDER_REFLECT_101)),
+    **{
+        f"resize to {word}, {name}": sized(share, name)
+        for word, share in (("7/16", 7 / 16), ("1/8", 1 / 8), ("3/2", 3 / 2))
+        for name in ("nearest", "bilinear", "bicubic")
+    },
+    **{f"rotate, {name}": lambda case, name=name: rotate(name)() for name in ("nearest", "bilinear")},
+    **{f"affine, {name}": affine(name) for name in ("nearest", "bilinear")},
+    **{f"perspective, {name}": perspective(name) for name in ("nearest", "bilinear")},
+    **{f"blur by {side}": blurred(side, sigma) for side, sigma in ((3, 1.2), (9, 1.2), (23, 2.0))},
+    "brightness": every(lambda image: brightness(image, 1.13)),
+    "contrast": every(lambda image: contrast(image, 1.13)),
+    "saturation": every(lambda image: saturation(image, 1.13)),
+    "hue": every(lambda image: hue(image, 0.05)),
+    "gamma": every(lambda image: cv2.LUT(image, (255 * (LEVELS / 255) ** 1.7).astype(np.uint8))),
+    "Grayscale(1)": every(lambda image: cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)),
+    "Grayscale(3)": every(gray3),
+    "RandomGrayscale(1)": every(gray3),
+    "invert": every(cv2.bitwise_not),
+    "ToTensor": lambda case: normalizer((0, 0, 0), (1, 1, 1)),
+    "JPEG(75)": every(through_jpeg),
+}

@@ -140,3 +140,57 @@ TABLE: dict[str, Callable[[], Transform]] = {
     "ToPILImage()": always(Image.fromarray),
     "ToTensor() and Normalize": always(lambda image: normalized(image, IMAGENET_MEAN, IMAGENET_STD)),
 }
+
+
+def every(run: Transform) -> Callable[[Any], Transform]:
+    """The same for images of all sides."""
+    return lambda case: run
+
+
+def window(case: Any) -> Transform:
+    """Of half the side, in the middle."""
+    half, quarter = case.side // 2, (case.side - case.side // 2) // 2
+    return lambda image: image.crop((quarter, quarter, quarter + half, quarter + half))
+
+
+def corner(case: Any) -> Transform:
+    """Of half the side, a quarter in from the corner."""
+    half, quarter = case.side // 2, case.side // 4
+    return lambda image: image.crop((quarter, quarter, quarter + half, quarter + half))
+
+
+def sized(share: float, name: str) -> Callable[[Any], Transform]:
+    resample = Image.Resampling[name.upper()]
+    return lambda case: lambda image: image.resize((int(case.side * share),) * 2, resample)
+
+
+FLIPPED = every(lambda image: image.transpose(Image.Transpose.FLIP_LEFT_RIGHT))
+GRAY = every(lambda image: image.convert("L").convert("RGB"))
+#: By the operation of a row of `bench.single`, where torchvision's is one call of these.
+SINGLE: dict[str, Callable[[Any], Transform]] = {
+    "hflip": FLIPPED,
+    "RandomHorizontalFlip(1)": FLIPPED,
+    "vflip": every(lambda image: image.transpose(Image.Transpose.FLIP_TOP_BOTTOM)),
+    "rotate by 90": every(lambda image: image.rotate(90, expand=True)),
+    "CenterCrop": window,
+    "crop": corner,
+    "Pad(32)": every(lambda image: ImageOps.expand(image, 32)),
+    **{
+        f"resize to {word}, {name}": sized(share, name)
+        for word, share in (("7/16", 7 / 16), ("1/8", 1 / 8), ("3/2", 3 / 2))
+        for name in ("nearest", "bilinear", "bicubic", "box")
+    },
+    **{f"rotate, {name}": every(lambda image, by=ROTATIONS[name]: image.rotate(17.3, by)) for name in ROTATIONS},
+    "sharpness": every(lambda image: ImageEnhance.Sharpness(image).enhance(1.5)),
+    "brightness": every(lambda image: ImageEnhance.Brightness(image).enhance(1.13)),
+    "contrast": every(lambda image: ImageEnhance.Contrast(image).enhance(1.13)),
+    "saturation": every(lambda image: ImageEnhance.Color(image).enhance(1.13)),
+    "Grayscale(1)": every(lambda image: image.convert("L")),
+    "Grayscale(3)": GRAY,
+    "RandomGrayscale(1)": GRAY,
+    "invert": every(ImageOps.invert),
+    "posterize": every(lambda image: ImageOps.posterize(image, 3)),
+    "solarize": every(lambda image: ImageOps.solarize(image, 128)),
+    "autocontrast": every(ImageOps.autocontrast),
+    "equalize": every(ImageOps.equalize),
+}
