@@ -14,7 +14,8 @@
 #   TIER=all                 make test-python, test-native: the tier whose tests run (fast, all, nightly; default: all)
 #   FASTAUG_SCALE=3          the same: how many random cases are run, in times what `make test-all` runs
 #   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench, such as
-#                            tensors, samples or loading, other suites; make mutants: those whose name holds it
+#                            tensors, samples, operations or loading, other suites; make mutants: those whose name
+#                            holds it
 #   PYTHON=python3.12        the interpreter of .venv (default: the first python3 >= 3.10)
 #   IMAGES=DIR               make demo: your own images instead of scikit-image's
 #   ARCHS=75,90              make cuda-all: the GPUs whose kernels are compiled (default: all that NVRTC knows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import math
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -168,8 +169,9 @@ def main() -> int:
     cases = selected(OPERATIONS, options)
     if not cases:
         return 0 if options.list else 2
+    load = os.getloadavg()[0]
     rows, versions = run(cases, columns(options.isa, options.peers), options.seconds)
-    about = report.machine(versions) | {"clock": "cpu"}
+    about = report.machine(versions) | {"clock": "cpu", "load before": f"{load:.1f}"}
     folder = options.out if options.only == "*" else None
     whole = len(rows) == len(cases)
     report.show(rows, about, folder, "Operations", REFERENCE, NOTE, whole=whole, tabulate=table)

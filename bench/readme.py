@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bench import chart
 from bench.case import FAST, OURS
@@ -63,7 +64,10 @@ class Results(Runs):
     """What the runs of a suite on a processor measured."""
 
     def __init__(self, path: Path, since: str = "", named: bool = False) -> None:
-        super().__init__(stored(path), since)
+        given = stored(path)
+        super().__init__(given, since)
+        #: The rows of the newest run, whole.
+        self.rows: list[dict[str, Any]] = given[0]["rows"]
         first = path.stem.split("-")[0]
         self.suite = first if first in SUITES else SPEED
         self.named = named
@@ -223,6 +227,7 @@ def figures(found: dict[str, list[Results]]) -> tuple[dict[str, str], dict[str, 
         "fast": f"{several[0].table(corner, every, [REFERENCE, OURS, FAST, TENSORS])}\n\n{several[0].caption()}",
         "peers": peers(found[SPEED], corner, every),
         "decode": "\n\n".join(map(decoded, processors(found["decoding"]))),
+        "operations": "\n\n".join(map(behind, processors(found["operations"]))),
         "startup": imports(processors(found["startup"])),
         "loading": "\n\n".join(map(loaded, processors(found["loading"])[:1])),
     }
@@ -259,6 +264,23 @@ def decoded(one: Results) -> str:
         label for label in labels if label not in first and not label.startswith(OURS) and not label.endswith("threads")
     ]
     return f"{one.table('one core, ms', one, [*first, *others])}\n\n{one.caption()}"
+
+
+def behind(one: Results) -> str:
+    """The single operations in which fastaug is behind on a processor, the worst first."""
+    rows = [row for row in one.rows if row["behind"]]
+    said = f"{one.machine}: {len(rows) or 'none'} of {len(one.rows)} rows. {one.about['date']}, {one.about['commit']}."
+    if not rows:
+        return said
+    times = ["torchvision, ms", "fastaug, ms", "faster", "20th to 80th percentile"]
+    head = ["behind on one core", "size", "image", *times]
+    lines = []
+    for row in sorted(rows, key=lambda row: float(row["libraries"][OURS]["ratio"])):
+        theirs, ours = (row["libraries"][label] for label in (REFERENCE, OURS))
+        low, high = row["range"]
+        line = [row["op"], str(row["size"]), row["image"], figure(theirs["median"]), figure(ours["median"])]
+        lines.append([*line, f"{ours['ratio']:.2f}x", f"{low:.2f}-{high:.2f}"])
+    return f"{markdown([head, *lines])}\n\n{said}"
 
 
 def imports(several: list[Results]) -> str:
