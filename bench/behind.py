@@ -52,7 +52,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", action="store_true", help="time numpy, and libraries installed under .venv-peers")
     parser.add_argument("--only", metavar="PATTERN", default="*", help='rows by shell pattern, such as "v2 invert*"')
     parser.add_argument("--seconds", type=float, default=2, help="for a row, about; it has at least nine rounds")
-    parser.add_argument("--isa", metavar="ISA", help="fastaug's instruction set (default: the best one)")
+    parser.add_argument("--isa", metavar="ISA", help="fastaug's instruction set, not torch's (default: the best one)")
     parser.add_argument("--out", type=Path, default=ROOT / "bench" / "results", help="folder of the written results")
     parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
     return parser.parse_args()
@@ -172,6 +172,8 @@ def main() -> int:
     load = os.getloadavg()[0]
     rows, versions = run(cases, columns(options.isa, options.peers), options.seconds)
     about = report.machine(versions) | {"clock": "cpu", "load before": f"{load:.1f}"}
+    if options.isa is not None:
+        about["forced"] = "the instruction set of fastaug; torch keeps its own"
     folder = options.out if options.only == "*" else None
     whole = len(rows) == len(cases)
     report.show(rows, about, folder, "Operations", REFERENCE, NOTE, whole=whole, tabulate=table)

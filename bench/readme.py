@@ -269,7 +269,9 @@ def decoded(one: Results) -> str:
 def behind(one: Results) -> str:
     """The single operations in which fastaug is behind on a processor, the worst first."""
     rows = [row for row in one.rows if row["behind"]]
-    said = f"{one.machine}: {len(rows) or 'none'} of {len(one.rows)} rows. {one.about['date']}, {one.about['commit']}."
+    forced = ", forced on fastaug alone" if "forced" in one.about else ""
+    when = f"{one.about['date']}, {one.about['commit']}"
+    said = f"{one.machine}{forced}: {len(rows) or 'none'} of {len(one.rows)} rows. {when}."
     if not rows:
         return said
     times = ["torchvision, ms", "fastaug, ms", "faster", "20th to 80th percentile"]

@@ -393,8 +393,8 @@ def as_array(result: Any) -> NDArray[Any]:
     if isinstance(result, tuple):
         return np.stack([as_array(part) for part in result])
     if not isinstance(result, torch.Tensor):
-        array = np.array(result)
-        return array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
+        pixels = np.array(result)
+        return pixels[..., 0] if pixels.ndim == 3 and pixels.shape[2] == 1 else pixels
     tensor = result.as_subclass(torch.Tensor)
     if tensor.ndim == 1 and tensor.numpy()[:8].tobytes() == _PNG:
         return np.array(Image.open(BytesIO(tensor.numpy().tobytes())))
