@@ -20,6 +20,7 @@ from fastaug._draft import releases
 from fastaug._draft.pipeline import Pipeline
 from fastaug._draft.recognise import attributes_of, known_class, reason
 from fastaug._draft.through import step_of
+from fastaug._draft.watch import DICTIONARIES
 from fastaug._draft.written import has_hooks
 from fastaug._inspect import words
 
@@ -178,6 +179,9 @@ def copied(value: Any) -> Any:
         return value if ours is None else ours(value.value)
     if type(value) in (list, tuple):
         return type(value)(map(copied, value))
+    if type(value) in DICTIONARIES:
+        # No setting has a default factory called, which might lead back to the user's objects.
+        return {key: copied(one) for key, one in value.items()}
     if isinstance(value, torch.Tensor) and not value.requires_grad:
         return value.clone()
     return value.copy() if isinstance(value, np.ndarray) else value

@@ -14,13 +14,20 @@ from fastaug._compile.adopt import Keep, Reader, as_it_is, copied
 from fastaug._compile.of_release import of_release
 from fastaug._compile.trace import inside
 from fastaug._draft import releases
-from fastaug._draft.recognise import altered, known_class
+from fastaug._draft.recognise import altered, is_own, known_class
 from fastaug._draft.recognise import reason as reason_of_v1
 from fastaug._draft.written import has_hooks
 from fastaug._names import is_ours
 from fastaug.transforms import v2
+from fastaug.transforms.v2 import _utils
 
 _THEIRS = "torchvision.transforms.v2."
+
+#: This package's functions that find labels, by the names of torchvision's. The last is of labels_getter=None.
+_GETTERS = {
+    "_find_labels_default_heuristic": _utils._find_labels_default_heuristic,
+    "_parse_labels_getter.<locals>.<lambda>": _utils._no_labels,
+}
 
 
 @functools.cache
@@ -143,6 +150,15 @@ class SampleReader(Reader):
         return of_release(made, transform) if known.__module__.startswith(_THEIRS) else made
 
     def _value(self, name: str, value: Any) -> Any:
-        if name != "transforms":
-            return {key: copied(one) for key, one in value.items()} if type(value) is dict else self._copied(value)
-        return [self._one(one) for one in value]
+        if name == "_labels_getter" and (ours := _getter_of(value)) is not None:
+            return ours
+        return [self._one(one) for one in value] if name == "transforms" else self._copied(value)
+
+
+def _getter_of(function: Any) -> Any:
+    """Return this package's function for one of torchvision's that finds labels, or None for a function of the user's.
+
+    Only their own functions may be asked before the pixels of a sample are made.
+    """
+    name = getattr(function, "__qualname__", "")
+    return _GETTERS.get(name) if is_own(function, f"{_THEIRS}_utils", name) else None

@@ -89,7 +89,7 @@ def altered(transform: Any, known: type, theirs: tuple[str, ...]) -> str | None:
         if owner.__module__.startswith(theirs):
             for name in sorted(behaviour & vars(owner).keys() - {"_transformed_types"}):
                 function = getattr(vars(owner)[name], "__func__", vars(owner)[name])
-                if not _is_own(function, owner.__module__, f"{owner.__qualname__}.{name}"):
+                if not is_own(function, owner.__module__, f"{owner.__qualname__}.{name}"):
                     return f"{owner.__name__}.{name} is not torchvision's own"
                 if owner.__module__ in _V1:
                     called |= set(function.__code__.co_names)
@@ -179,7 +179,7 @@ def _behaviour(known: type) -> frozenset[str]:
     return frozenset((functions | _CALLING | {"_transformed_types"}) - harmless)
 
 
-def _is_own(function: Any, module: str, name: str) -> bool:
+def is_own(function: Any, module: str, name: str) -> bool:
     """Return whether a function was written in a module by that name, and is not wrapped."""
     written = getattr(function, "__module__", None) == module and getattr(function, "__qualname__", None) == name
     return written and isinstance(function, FunctionType) and not hasattr(function, "__wrapped__")
@@ -194,7 +194,7 @@ def replaced_function(called: set[str]) -> str | None:
         called = set()
         for name in sorted(names):
             function = apply_op if name == "_apply_op" else functions.get(name)
-            if is_function(name) and not _is_own(function, _FUNCTIONS, name):
+            if is_function(name) and not is_own(function, _FUNCTIONS, name):
                 return f"functional.{name}"
             if isinstance(function, FunctionType):
                 called |= set(function.__code__.co_names)

@@ -13,7 +13,7 @@ A description is a tuple of its kind and of what the kind needs:
 from __future__ import annotations
 
 import weakref
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from enum import Enum
 from types import FunctionType, MethodType
@@ -27,6 +27,9 @@ from fastaug._names import is_ours
 Described = tuple[Any, ...]
 
 SAME, REFERENT, ITEMS, ENTRIES, OBJECT, CALLED = range(6)
+
+#: The classes of dictionaries whose entries are all that counts of them.
+DICTIONARIES = (dict, OrderedDict, defaultdict)
 
 # The attributes of every module. Only its hooks are watched.
 _OF_MODULES = frozenset(vars(nn.Module()))
@@ -63,7 +66,7 @@ class Watch:
         cls = type(value)
         if cls is list or (cls is tuple and not all(map(_is_number, value))):
             return ITEMS, cls, tuple(map(self.of, value))
-        if cls in (dict, OrderedDict):
+        if cls in DICTIONARIES:
             return entries(value, self.of, value)
         if not self.looks_into(value):
             return self.leaf(value)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -245,10 +246,15 @@ def test_errors_and_warnings_of_places_are_python_s() -> None:
     assert not is_taken(erasing, (IMAGE, mask)) and is_taken(border, (IMAGE, mask))
 
 
-def test_items_of_fills_by_types_are_watched() -> None:
-    fill: Any = {tv_tensors.Mask: 3, "others": [1, 2, 3]}
+@pytest.mark.parametrize("kind", [dict, OrderedDict, partial(defaultdict, None)], ids=["dict", "ordered", "default"])
+def test_items_of_fills_by_types_are_watched(kind: Callable[[Any], Any]) -> None:
+    fill: Any = kind({tv_tensors.Mask: 3, "others": [1, 2, 3]})
     pipeline = ready(v2.Compose([v2.Pad(2, fill), v2.ColorJitter(0.5), v2.ToImage()]))
     fill["others"][0] = 200.0
+    assert not is_native(pipeline)
+    assert agree(pipeline)
+    pipeline = ready(pipeline)
+    del fill["others"]
     assert not is_native(pipeline)
     assert agree(pipeline)
 

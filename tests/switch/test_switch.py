@@ -9,6 +9,7 @@ import pickle
 import random
 import threading
 import weakref
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
@@ -205,6 +206,21 @@ def test_changes_of_settings_in_containers() -> None:
     agree(jitter, SAMPLE)
     jitter.transforms[0].dtype[tv_tensors.Image] = torch.float64
     agree(jitter, SAMPLE, calls=3)
+
+
+def test_dictionaries_with_defaults() -> None:
+    """As the fills of torchvision's own preset for detection, whose masks have another one than all the rest."""
+    boxes = tv_tensors.BoundingBoxes([[3.0, 4, 30, 40]], format="XYXY", canvas_size=(60, 80))  # type: ignore[call-arg]
+    sample = {"image": TENSOR, "boxes": boxes, "labels": torch.tensor([7])}
+    mean = [1.0, 2.0, 3.0]
+    fill: Any = defaultdict(lambda: mean, {torch.Tensor: mean, tv_tensors.Mask: 0})
+    transform = v2.Compose([v2.RandomZoomOut(fill, p=0.9), v2.SanitizeBoundingBoxes(), v2.ToPureTensor()])
+    agree(transform, sample)
+    assert found(transform)
+    fill[torch.Tensor] = 9
+    agree(transform, sample, calls=3)
+    del fill[torch.Tensor]
+    agree(transform, sample, calls=3)
 
 
 def test_changes_all_the_time() -> None:
