@@ -20,7 +20,8 @@
 #   IMAGES=DIR               make demo: your own images instead of scikit-image's
 #   ARCHS=75,90              make cuda-all: the GPUs whose kernels are compiled (default: all that NVRTC knows)
 #   ARGS=tests/engines/..    make test-engines: Ray, Lightning and others with the examples of docs/engines.md
-#   ARGS="-k timm"           make test-clients: timm, open_clip and others whose transforms are compiled; bench-clients
+#   ARGS="-k timm"           make test-clients: timm, open_clip and others whose transforms are compiled; bench-clients;
+#                            DINOV3=DIR: a checkout of DINOv3, whose crops are compared too
 #   RELEASES="5.0.0 newest"  make test-transformers: releases whose image processors are compared (default: 4.57.6 too)
 #   ARGS="-k torchstain"     make test-pathology: torchstain and others whose stains are compared; CLAM=DIR: a checkout
 #                            of CLAM, whose tests of tiles are compared too
@@ -222,7 +223,8 @@ CLIENT_INSTALL := $(CLIENTS)/bin/python -m pip --disable-pip-version-check insta
 
 .PHONY: test-clients bench-clients
 test-clients: $(CLIENTS)/.clients
-	OMP_NUM_THREADS=1 $(CLIENTS)/bin/python -m pytest -p no:benchmark tests/clients $(ARGS)
+	OMP_NUM_THREADS=1 $(if $(DINOV3),PYTHONPATH="$(DINOV3)") $(CLIENTS)/bin/python -m pytest -p no:benchmark \
+	  tests/clients $(ARGS)
 
 bench-clients: $(CLIENTS)/.clients
 	$(CLIENTS)/bin/python -m bench clients $(ARGS)

@@ -27,8 +27,12 @@ from fastaug._inspect import words
 _ENUMS = (T.AutoAugmentPolicy, T.InterpolationMode)
 
 
-def unread(transform: Any) -> str | None:
-    """Return a warning about a callable that `Reader` did not read, or None if it is drafted as it is."""
+def unread(transform: Any, is_of_samples: Callable[[Any], bool]) -> str | None:
+    """Return a warning about a callable that `Reader` did not read, or None if it is drafted as it is.
+
+    Args:
+        is_of_samples: whether something is a transform of v2 that is read.
+    """
     cls = type(transform)
     why = reason(transform)
     if why is None or step_of(transform) is not None:
@@ -36,7 +40,7 @@ def unread(transform: Any) -> str | None:
     name = words.called(transform)
     if name == cls.__name__:
         name = f"{cls.__module__}.{cls.__qualname__}"
-    inside = _readable_inside(transform)
+    inside = _readable_inside(transform, lambda value: _is_readable(value) or is_of_samples(value))
     if inside:
         advice = f"Compile what is inside it instead: its {' and '.join(inside)}"
     elif releases.left("v1", cls.__name__) == why:
@@ -48,11 +52,11 @@ def unread(transform: Any) -> str | None:
     return f"fastaug.compile cannot read {name}: {why}. It is called as it is, and is no faster than before. {advice}."
 
 
-def _readable_inside(transform: Any) -> list[str]:
+def _readable_inside(transform: Any, is_readable: Callable[[Any], bool]) -> list[str]:
     """Return the attributes of an object that hold readable transforms, or sequences of them."""
     own = dict(getattr(transform, "__dict__", {}))
     own.update(own.pop("_modules", {}))
-    return [name for name, value in own.items() if any(map(_is_readable, _each(value)))]
+    return [name for name, value in own.items() if any(map(is_readable, _each(value)))]
 
 
 def _each(value: Any) -> Sequence[Any]:

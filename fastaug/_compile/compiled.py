@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from fastaug._compile.adopt import Keep, Reader, as_it_is, unread
+from fastaug._compile.read_samples import is_read
 from fastaug._draft import finish
 from fastaug._draft.call import Call
 from fastaug._draft.draft import Draft
@@ -101,7 +102,7 @@ class Compiled(SeenPipeline, nn.Module):
         All settings exist, with None for the arithmetic if it is the original's own.
         """
         self.transforms: Any = tuple(Reader(keep=keep).steps(original))
-        return unread(original) if len(self.transforms) == 1 and self.transforms[0] is original else None
+        return unread(original, is_read) if len(self.transforms) == 1 and self.transforms[0] is original else None
 
     def _prepare(self) -> None:
         """Set the attributes that pickles leave out."""

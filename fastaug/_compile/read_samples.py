@@ -90,6 +90,12 @@ def reason(transform: Any) -> str | None:
     return altered(transform, known, (_THEIRS,))
 
 
+def is_read(transform: Any) -> bool:
+    """Return whether something is a transform of v2 that is read."""
+    cls: Any = type(transform)
+    return _of_v2(cls) is not None and reason(transform) is None
+
+
 class SampleReader(Reader):
     """A reader of transforms of samples."""
 

@@ -2,8 +2,8 @@
 
 The function of the object runs once, with symbols for the image and the transforms. That describes every call only if
 nothing else decides it. So the code may read attributes of the object, call transforms with the image or with results,
-loop, and build lists, tuples and dictionaries. Code that reads the image, draws, writes to the object, or uses globals
-except a few builtins is unclear.
+loop, and build lists, tuples and dictionaries. Code that reads the image, draws, writes to the object, or comes to a
+global except a few builtins is unclear.
 """
 
 from __future__ import annotations
@@ -169,10 +169,10 @@ def _is_plain(transform: Any) -> bool:
 
 
 def _checked(function: FunctionType) -> FunctionType:
-    """Return the function if it depends on its arguments alone.
+    """Return a function of the same code that depends on its arguments alone.
 
     Raises:
-        _Unclear: it may depend on something else.
+        _Unclear: the code may depend on something else.
     """
     if hasattr(function, "__wrapped__") or function.__closure__:
         raise _Unclear("its function is made of another one")
@@ -180,8 +180,11 @@ def _checked(function: FunctionType) -> FunctionType:
         raise _Unclear("it is a generator")
     if not all(map(_is_constant, (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()))):
         raise _Unclear("what it has for arguments that nobody gives may change")
-    _check_code(function.__code__, function.__globals__)
-    return function
+    if (why := _unclear(function.__code__)) is not None:
+        raise _Unclear(why)
+    checked = FunctionType(function.__code__, _globals(function.__globals__), function.__name__, function.__defaults__)
+    checked.__kwdefaults__ = function.__kwdefaults__
+    return checked
 
 
 def _is_constant(value: Any) -> bool:
@@ -196,40 +199,32 @@ def _is_pythons(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
-def _check_code(code: CodeType, names: dict[str, Any]) -> None:
-    used, unclear = _uses(code)
-    for name in used:
-        if name not in _PURE or name in names or not hasattr(builtins, name):
-            raise _Unclear(f"it uses the global {name}")
-    if unclear is not None:
-        raise _Unclear(unclear)
+def _globals(names: dict[str, Any]) -> dict[str, Any]:
+    """Return all globals of a run, given those of the code: builtins that it does not hide.
+
+    Others have no value, so that the code raises a NameError where it comes to them. In branches that it does not take
+    for the present attributes, they do not count.
+    """
+    return {"__builtins__": {name: getattr(builtins, name) for name in _PURE if name not in names}}
 
 
 @functools.lru_cache(maxsize=256)
-def _uses(code: CodeType) -> tuple[list[str], str | None]:
-    """Return the globals that code uses, until it is found to be unclear, and why it is, or None."""
-    used: list[str] = []
+def _unclear(code: CodeType) -> str | None:
+    """Return why the instructions of code may do more than call transforms, in words, or None."""
     before = None
     for instruction in dis.get_instructions(code):
         if instruction.opname in _EFFECTS:
-            return used, "it does more than call transforms"
+            return "it does more than call transforms"
         none = before is not None and before.opname == "LOAD_CONST" and before.argval is None
         if instruction.opname == "IS_OP" and not none:
             # Comparing with None is clear, but a transform may return its own input.
-            return used, "it asks what an image is"
+            return "it asks what an image is"
         before = instruction
         if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and _is_pythons(instruction.argval):
-            return used, f"it uses {instruction.argval}"
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            used.append(instruction.argval)
+            return f"it uses {instruction.argval}"
     # Inner functions and comprehensions.
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            inner, unclear = _uses(constant)
-            used += inner
-            if unclear is not None:
-                return used, unclear
-    return used, None
+    inner = (_unclear(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return next((why for why in inner if why is not None), None)
 
 
 class _Recording:

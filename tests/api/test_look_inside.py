@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,11 @@ import fastaug
 import fastaug.transforms as T
 from fastaug._compile.trace import Traced, Value, traced
 from support.outcomes import seed_all
+
+logger = logging.getLogger(__name__)
+
+#: A global that code may ask, and that may change.
+DEBUG = False
 
 PIXELS = np.random.default_rng(3).integers(0, 256, (60, 80, 3), np.uint8)
 
@@ -93,7 +99,22 @@ class WithMore(Held):
         return self.transform(image)
 
 
-READ = [Wrapper, Loop, InsideCompose, Module, Nested, WithMore]
+class Unused(Held):
+    """It comes to no global: its attributes rule that out."""
+
+    def __call__(self, image: Any) -> Any:
+        if self.count > 5:
+            logger.info("%s of %s", self.count, image)
+            left, top = np.random.randint(0, 9, 2)  # noqa: NPY002 - as old code does
+            return image.crop((left, top, 32, 32))
+        changed = self.transform(image)
+        return changed if self.absent is None else self.more(changed)
+
+    def more(self, image: Any) -> Any:
+        return random.choice(self.views)(image)
+
+
+READ = [Wrapper, Loop, InsideCompose, Module, Nested, WithMore, Unused]
 
 
 @pytest.mark.parametrize("cls", READ)
@@ -448,7 +469,49 @@ class Hashing(Held):
         return self.views["a".__hash__() % 2](image)
 
 
+class Used(Unused):
+    """It comes to a global: at once, in a method, or in an inner function."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 6
+
+
+class UsedInMethod(Unused):
+    def __init__(self) -> None:
+        super().__init__()
+        self.absent = function
+
+
+class UsedInLoop(Held):
+    def __call__(self, image: Any) -> Any:
+        return [random.choice([view])(image) for view in self.views]
+
+
+class Asking(Held):
+    """Its branch depends on a global."""
+
+    def __call__(self, image: Any) -> Any:
+        return self.views[0](image) if DEBUG else self.transform(image)
+
+
+class Instead(Held):
+    """It comes to a global if a transform gives None."""
+
+    def __call__(self, image: Any) -> Any:
+        changed = self.transform(image)
+        return function(image) if changed is None else self.views[0](changed)
+
+
+class Passing(Held):
+    """It passes a global on, and asks nothing of it."""
+
+    def __call__(self, image: Any) -> Any:
+        return {"image": self.transform(image), "debug": DEBUG}
+
+
 UNCLEAR = [
+    *(Used, UsedInMethod, UsedInLoop, Asking, Instead, Passing),
     *(Adding, Anything, Apart, Catching, Chance, Collecting, Comparing, Computed, Counting, Delegating),
     *(DrawingByDefault, DrawingMethod, Empty, Endless, Fallback, Filtering, FilteringViews, Finally, Hashing, Hidden),
     *(Importing, Lazily, Looking, Memo, More, Old, Printing, Structured, Tossing, Truth, Unpacking),
@@ -464,6 +527,34 @@ def test_is_not_looked_into(cls: Any, capsys: pytest.CaptureFixture[str]) -> Non
         assert fastaug.compile(original).transforms == (original,)
     assert (len(original.views), original.count) == before
     assert not capsys.readouterr().out
+
+
+HIDING = """
+def len(views):
+    return 1
+
+def __call__(self, image):
+    image = self.transform(image)
+    return self.views[len(self.views) - 1](image) if self.count else image
+"""
+
+
+def test_builtins_that_a_module_hides() -> None:
+    """Under the name of a builtin there may be anything."""
+    names: dict[str, Any] = {}
+    exec(HIDING, names)
+    original = type("Hiding", (Held,), {"__call__": names["__call__"]})()
+    assert traced(original) is None
+    original.count = 0
+    assert traced(original) is not None
+
+
+def test_a_run_changes_no_globals() -> None:
+    before = dict(globals())
+    assert traced(Unused()) is not None
+    assert traced(Used()) is None
+    assert globals() == before
+    assert Unused.__call__.__globals__ is globals()
 
 
 def test_what_was_hung_on() -> None:
