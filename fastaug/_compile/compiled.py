@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -140,6 +141,16 @@ class Compiled(SeenPipeline, nn.Module):
 
     def _own_hooks(self) -> tuple[dict[Any, Any], ...]:
         return tuple([getattr(self, name) for name in HOOKS])
+
+    def _then(self, other: Pipeline) -> Pipeline | None:
+        if type(other) is not type(self) or not (self._is_plain() and other.generator is None):
+            return None
+        joined = copy.copy(self)
+        vars(joined).update(
+            transforms=(*self.transforms, *other.transforms), dtype=other.dtype, memory_format=other.memory_format
+        )
+        joined._prepare()
+        return joined
 
     def _has_hooks(self) -> bool:
         return calls_hooks(self.__dict__)

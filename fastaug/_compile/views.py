@@ -75,8 +75,12 @@ class CompiledViews(Views, Compiled):
         """Return the views, without a call of hooks."""
         if eager.traced():
             return self._one_by_one((image, *others))
-        # As `_done`, with few looks at attributes.
         own = self.__dict__
+        # Transforms draw from a generator of the views only through a common call.
+        if not others and own["generator"] is None and (values := self._in_turn(image)) is not None:
+            self._convert(values)
+            return built(own["result"], values)
+        # As `_done`, with few looks at attributes.
         drawn = DrawnViews(own["_program"], (image, *others), own["_call"])
         try:
             CompiledViews._draft_all(self, drawn)
@@ -124,13 +128,12 @@ class CompiledViews(Views, Compiled):
     def _delivered(self, draft: Any) -> Any:
         draft.finish()
         own = self.__dict__
-        if own["dtype"] is not None or own["memory_format"] is not None:
-            self._convert(draft)
+        self._convert(draft.values)
         return built(own["result"], draft.values)
 
     def _presented(self, drawn: Any, result: Any) -> Any:
         drawn.put(result)
-        self._convert(drawn)
+        self._convert(drawn.values)
         return super()._presented(drawn, {})
 
     def _job(self, draft: Any) -> Any:
@@ -145,9 +148,9 @@ class CompiledViews(Views, Compiled):
         sources = {source for _, source, _ in own["calls"]}
         return {value for value in own["_program"].outputs if value > 0 and value in sources}
 
-    def _convert(self, drawn: Any) -> None:
+    def _convert(self, values: list[Any]) -> None:
         for value in self._both():
-            drawn.values[value] = converted(drawn.values[value], self.dtype, self.memory_format)
+            values[value] = converted(values[value], self.dtype, self.memory_format)
 
     def prepare(self, device: str | torch.device = "cuda", sizes: Iterable[int | tuple[int, int]] | None = None) -> int:
         """Compile the kernels of the views on a CUDA device, as :meth:`Compiled.prepare` does."""

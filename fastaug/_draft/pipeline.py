@@ -212,6 +212,13 @@ class Pipeline:
         """Return whether a call calls hooks, of this pipeline or of all modules."""
         return False
 
+    def _then(self, other: Pipeline) -> Pipeline | None:
+        """Return a pipeline that does what this one does and then another one of its settings, or None.
+
+        It is called where neither has hooks.
+        """
+        return None
+
     def _own_book(self) -> Book:
         try:
             return self._book

@@ -78,25 +78,34 @@ class SlotGroup(Slots):
 class ViewsBatch(Batch):
     _slots: SlotGroup | None
 
+    # Of the recipes.
+    _values: list[int]
+
     def recipes(self) -> Recipes | None:
         views: Any = self._pipeline
         program, call = views._program, self._call
-        # Jobs do not make value 0, the image itself.
-        if 0 in program.outputs or len(program.decoders) > 1:
+        chains = program.chains()
+        # Jobs do not make value 0, the image itself, nor take what another one makes.
+        if chains is None or {chain.value for chain in chains} != set(program.outputs) or len(program.decoders) > 1:
             return None
         if not isinstance(call.draws, _C.Draws) or not views._is_own():
             return None
         recipes = []
-        for step in program.steps:
-            pipeline = step.pipeline
+        for chain in chains:
+            pipeline = chain.pipeline
             own = pipeline._call
-            alike = own.draws.generator is None and own.rewrites == call.rewrites and step.value in program.outputs
             recipe = None
-            if alike and step.source == 0 and pipeline._is_own():
+            if (
+                chain.source == 0
+                and pipeline._is_own()
+                and own.draws.generator is None
+                and own.rewrites == call.rewrites
+            ):
                 recipe = pipeline._own_book().of_many(pipeline, self._count)
             if recipe is None:
                 return None
             recipes.append((recipe, pipeline.transforms))
+        self._values = [chain.value for chain in chains]
         return recipes
 
     def job_of_forms(self, forms: list[Any]) -> Jobs:
@@ -104,10 +113,6 @@ class ViewsBatch(Batch):
 
     def result_of(self, results: list[Any]) -> Any:
         return built(self._result, dict(zip(self._values, results)))
-
-    @property
-    def _values(self) -> list[int]:
-        return [step.value for step in self._pipeline._program.steps]  # type: ignore[attr-defined]
 
     def _slots_like(self, job: Any) -> Slots | None:
         if set(job.values) != set(self._pipeline._program.outputs):  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -48,6 +49,15 @@ class Step(NamedTuple):
     fused: bool  # it continues the draft of `source`, which is not used otherwise
 
 
+class Chain(NamedTuple):
+    """Steps in a row of which each continues the one before, and a pipeline that does the same."""
+
+    pipeline: Any
+    source: int
+    value: int
+    made_of: tuple[tuple[Any, Any], ...]  # the pipelines of several steps, with the settings that they had
+
+
 class Program:
     """The calls of views, in the order in which they draw, and their result."""
 
@@ -89,6 +99,34 @@ class Program:
         self.hooks = (*own, global_hooks, global_pre_hooks) if own else ()
         #: The number of the last call of value 0, or -1.
         self.last_use = max((number for number, (_, source, _) in enumerate(calls) if source == 0), default=-1)
+        # Whether each value is taken by something.
+        self._all_used = all(uses[value] for value in made - {0})
+
+    @functools.cached_property
+    def _chains(self) -> tuple[Chain, ...]:
+        chains: list[Chain] = []
+        for step in self.steps:
+            last = chains[-1] if chains else None
+            # Others have drawn meanwhile if the last chain is another one.
+            if step.fused and last is not None and last.value == step.source and _joins(last.pipeline, step.pipeline):
+                joined = last.pipeline._then(step.pipeline)
+                if joined is not None:
+                    own = last.made_of or ((last.pipeline, last.pipeline._call),)
+                    made_of = (*own, (step.pipeline, step.pipeline._call))
+                    chains[-1] = Chain(joined, last.source, step.value, made_of)
+                    continue
+            chains.append(Chain(step.pipeline, step.source, step.value, ()))
+        return tuple(chains)
+
+    def chains(self) -> tuple[Chain, ...] | None:
+        """Return calls that make the values one after the other; None if these would do more, or a hook sees images."""
+        if not self._all_used or any(self.hooks):
+            return None
+        chains = self._chains
+        if any(pipeline._call is not call for chain in chains for pipeline, call in chain.made_of):
+            self.__dict__.pop("_chains", None)  # somebody has changed a setting
+            chains = self._chains
+        return chains
 
     def _decoder(self, pipeline: Any) -> int:
         """Return the index of the pipeline's opener of encoded bytes. Equal openers are one."""

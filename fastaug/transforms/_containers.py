@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import chosen, python_random, shuffled
-from fastaug._draft.pipeline import checked_settings
+from fastaug._draft.pipeline import Pipeline, checked_settings
 from fastaug._draft.replaced import called
 from fastaug._draft.through import draft_through
 from fastaug._inspect.methods import SeenPipeline, Shown
@@ -54,6 +54,10 @@ class Compose(SeenPipeline):
             self.mode = mode
         if arithmetic != "container":
             self.arithmetic = arithmetic
+
+    def _then(self, other: Pipeline) -> Pipeline | None:
+        # The transforms themselves may change.
+        return Compose([self, other], self.mode, self.arithmetic) if type(self) is type(other) is Compose else None
 
     def _draft(self, draft: Draft, params: None) -> None:
         self._draft_all(draft)

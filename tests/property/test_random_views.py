@@ -66,7 +66,7 @@ def one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("case", "break_it", "text"),
     [
-        (WRITING, without_settling, "differs"),
+        (WRITING, without_settling, "other results than calls"),
         (
             Case((Held("M.RandomCrop(12)"), Held("M.Pad(2)")), ((0, 0), (0, 0), (1, 0)), "[v1, v2, v3]", "pixels()", 5),
             one_after_another,

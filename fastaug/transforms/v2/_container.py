@@ -9,7 +9,7 @@ from torch import nn
 
 from fastaug import transforms as _v1
 from fastaug._draft import recipe
-from fastaug._draft.pipeline import checked_settings
+from fastaug._draft.pipeline import Pipeline, checked_settings
 from fastaug._draft.recipe import Packed
 from fastaug._inspect.methods import SeenSamples
 from fastaug._sample.pipeline import SamplePipeline
@@ -85,6 +85,10 @@ class Compose(_Container, SeenSamples, SamplePipeline):
 
     def _recipe(self) -> Any:
         return recipe.recipe_of(self, self.transforms, family=_recipe.FAMILY)
+
+    def _then(self, other: Pipeline) -> Pipeline | None:
+        # The transforms themselves may change.
+        return Compose([self, other], self.mode, self.arithmetic) if type(self) is type(other) is Compose else None
 
     def _take(self, sample: Sample) -> None:
         self._draft_all(sample)
