@@ -9,10 +9,11 @@ import torch
 from PIL import Image
 
 from fastaug import _C
+from fastaug._draft.interpolation import InterpolationMode
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._program import pil
-from fastaug._program.arguments import square_if_single
+from fastaug._program.arguments import as_size_list, resized_size, square_if_single
 from fastaug._program.eager import compiling, modes, recording
 from fastaug._program.v2_arguments import central_corner
 
@@ -88,6 +89,28 @@ def torch_pad(image: torch.Tensor, padding: Any, fill: Any, padding_mode: Any) -
     if not _is_plain_border(padding, fill, padding_mode, int, float):
         return NotImplemented
     return tensor_fallback.pad(image, padding, fill, padding_mode)
+
+
+def pillow_resize(
+    image: Image.Image, size: Any, interpolation: Any, max_size: int | None, antialias: bool | None
+) -> Any:
+    """Take the nearest pixels. Filters take their time for each sample, so the core makes up for its later start."""
+    if interpolation is not InterpolationMode.NEAREST or antialias is False:
+        return NotImplemented
+    width, height = image.size
+    rows, columns = resized_size(height, width, as_size_list(size, max_size), max_size)
+    if rows == height and columns == width:
+        return image
+    if type(rows) is not int or type(columns) is not int:
+        return NotImplemented
+    return image.resize((columns, rows), Image.Resampling.NEAREST)
+
+
+def torch_convert_dtype(image: torch.Tensor, dtype: Any) -> Any:
+    """Scale samples to a dtype to which the core converts none."""
+    if type(dtype) is not torch.dtype or dtype is torch.float32 or dtype is _uint8:
+        return NotImplemented
+    return tensor_fallback.convert_image_dtype(image, dtype)
 
 
 def pillow_center_crop(image: Image.Image, size: Any) -> Any:

@@ -11,7 +11,16 @@ from typing import Any, overload
 import torch
 from PIL import Image
 
-from fastaug._draft.at_once import Ways, done_at_once, pillow_center_crop, pillow_pad, torch_center_crop, torch_pad
+from fastaug._draft.at_once import (
+    Ways,
+    done_at_once,
+    pillow_center_crop,
+    pillow_pad,
+    pillow_resize,
+    torch_center_crop,
+    torch_convert_dtype,
+    torch_pad,
+)
 from fastaug._draft.direct import DirectDraft, directly
 from fastaug._draft.draft import Draft
 from fastaug._fallback import color
@@ -48,6 +57,7 @@ _WAYS = {
     **{name: Ways(otherwise=directly(getattr(Draft, name), DirectDraft)) for name in _GEOMETRY},
     **{name: Ways(core=name, otherwise=Draft._torch_functions[name]) for name in _COLOUR},
     "center_crop": Ways(pillow_center_crop, torch_center_crop, pixels=math.inf),
+    "convert_dtype": Ways(torch=torch_convert_dtype),
     "grayscale": Ways(pil_fallback.grayscale, core="grayscale", otherwise=color.grayscale),
     "hflip": Ways(pil_fallback.hflip, tensor_fallback.hflip),
     "invert": Ways(torch=color.invert),
@@ -61,6 +71,7 @@ _WAYS = {
 _WAYS["adjust_gamma"] = _WAYS["adjust_gamma"]._replace(few=512)
 _WAYS["crop"] = _WAYS["crop"]._replace(pillow=pil_fallback.crop, pixels=math.inf)
 _WAYS["pad"] = _WAYS["pad"]._replace(pillow=pillow_pad, torch=torch_pad)
+_WAYS["resize"] = _WAYS["resize"]._replace(pillow=pillow_resize, pixels=math.inf)
 
 
 def in_progress(image: Any) -> Draft | None:

@@ -13,6 +13,9 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
+import torch
+from PIL import Image
+
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode
 
@@ -70,6 +73,11 @@ class TransformDraft(Draft):
 def called(transform: Any, image: Any) -> Any:
     """Return what a transform, alone, makes of an image."""
     return TransformDraft(image).after(lambda draft: transform._draft(draft, transform._sample(draft)))
+
+
+def is_plain(image: Any) -> bool:
+    """Return whether the function of a transform does the same to an image as a draft, in less time."""
+    return (type(image) is Image.Image or type(image) is torch.Tensor) and not functions
 
 
 # The methods of drafts that are not named as their functions are.

@@ -160,7 +160,9 @@ def resize(image: Tensor, height: int, width: int, interpolation: int, mode_name
 
 
 def _is_float(dtype: Any) -> bool:
-    # torch raises its own error for anything but a dtype.
+    if type(dtype) is torch.dtype:
+        return dtype.is_floating_point
+    # torch raises its own error for anything else.
     return torch.tensor(0, dtype=dtype).is_floating_point()
 
 

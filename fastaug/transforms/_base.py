@@ -14,7 +14,8 @@ from torch import nn
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
-from fastaug._draft.replaced import called
+from fastaug._draft.progress import applied
+from fastaug._draft.replaced import called, is_plain
 from fastaug._image.types import ImageT
 from fastaug._inspect.methods import Shown
 from fastaug._program.arguments import as_float32
@@ -92,6 +93,24 @@ class Transform(Shown, nn.Module):
         shown = [name for name, value in found.items() if name not in self._unless or value != self._unless[name]]
         text = self._separator.join(f"{name.removesuffix('.value')}={found[name]}" for name in shown)
         return f"{type(self).__name__}({text})"
+
+
+class OneMethod(Transform):
+    """The base of transforms that are one method of drafts, and draw nothing."""
+
+    _method: str
+
+    #: The attributes that the method takes.
+    _taken: tuple[str, ...]
+
+    def _arguments(self) -> list[Any]:
+        return [getattr(self, name) for name in self._taken]
+
+    def _draft(self, draft: Draft, params: None) -> None:
+        getattr(draft, self._method)(*self._arguments())
+
+    def forward(self, img: Any) -> Any:
+        return applied(img, self._method, *self._arguments()) if is_plain(img) else called(self, img)
 
 
 class RandomTransform(Transform):

@@ -12,7 +12,10 @@ from torch import Tensor
 
 from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
-from fastaug._draft.draws import Draws, TorchDraws
+from fastaug._draft.draws import DEFAULT, Draws, TorchDraws
+from fastaug._draft.progress import applied
+from fastaug._draft.replaced import called, is_plain
+from fastaug._program.eager import traced
 from fastaug.transforms._base import RandomTransform, Transform
 
 __all__ = [
@@ -208,8 +211,23 @@ class RandomColor(RandomTransform):
         # Compared in float64, as torchvision does here; its other transforms compare in float32.
         return bool(draft.call.draws.rand() < self.p)
 
+    def _arguments(self) -> list[Any]:
+        return [getattr(self, name) for name in self._shown[:-1]]
+
     def _adjust(self, draft: Draft) -> None:
-        getattr(draft, self._method)(*[getattr(self, name) for name in self._shown[:-1]])
+        getattr(draft, self._method)(*self._arguments())
+
+    # The class that has `forward` has the rule for drafts, too: see `step_of`.
+    _draft = RandomTransform._draft
+
+    def forward(self, img: Any) -> Any:
+        if traced() or not is_plain(img):
+            return called(self, img)
+        try:
+            happened = bool(DEFAULT.rand() < self.p)
+        finally:
+            DEFAULT.release()
+        return applied(img, self._method, *self._arguments()) if happened else img
 
     def _packed(self) -> recipe.Packed:
         return recipe.happening(float(recipe.number(self.p)), *self._step(self))

@@ -14,7 +14,7 @@ from fastaug._draft.draft import Draft, packed_normalization
 from fastaug._image.types import Array
 from fastaug._inspect.methods import Shown
 from fastaug.transforms import functional as F
-from fastaug.transforms._base import Transform, need_shape
+from fastaug.transforms._base import OneMethod, Transform, need_shape
 
 __all__ = ["ConvertImageDtype", "LinearTransformation", "Normalize", "PILToTensor", "ToPILImage", "ToTensor"]
 
@@ -101,7 +101,7 @@ class ToPILImage(_Conversion):
         return f"{type(self).__name__}({'' if self.mode is None else f'mode={self.mode}'})"
 
 
-class ConvertImageDtype(Transform):
+class ConvertImageDtype(OneMethod):
     """A tensor with another dtype, its samples scaled, as :func:`functional.convert_image_dtype` says.
 
     Args:
@@ -114,17 +114,19 @@ class ConvertImageDtype(Transform):
         tensor([[[0.2000]]])
     """
 
+    _method, _taken = "convert_dtype", ("dtype",)
+
     def __init__(self, dtype: torch.dtype) -> None:
         super().__init__()
         self.dtype = dtype
-
-    def _draft(self, draft: Draft, params: None) -> None:
-        draft.convert_dtype(self.dtype)
 
     def _packed(self) -> recipe.Packed:
         if self.dtype is not torch.float32 and self.dtype is not torch.uint8:
             raise recipe.NoRecipe
         return "ConvertImageDtype", self.dtype is torch.float32, True
+
+    # The class that has `forward` has the rule for drafts, too: see `step_of`.
+    _draft = OneMethod._draft
 
     def forward(self, image: Tensor) -> Any:
         return super().forward(image)

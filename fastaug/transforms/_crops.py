@@ -14,7 +14,7 @@ from fastaug._draft.draws import Draws, TorchDraws, drawn_from
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
 from fastaug._draft.replaced import TransformDraft
 from fastaug.transforms import functional as F
-from fastaug.transforms._base import Transform, check_ranges, setup_size
+from fastaug.transforms._base import OneMethod, Transform, check_ranges, setup_size
 
 if TYPE_CHECKING:
     from fastaug._image.types import ImageT
@@ -26,7 +26,7 @@ Box = tuple[int, int, int, int]
 _TORCH = TorchDraws()
 
 
-class CenterCrop(Transform):
+class CenterCrop(OneMethod):
     """The middle of the image, with zeros around it where it is smaller than that.
 
     Args:
@@ -42,14 +42,12 @@ class CenterCrop(Transform):
         (10, 10)
     """
 
+    _method, _taken = "center_crop", ("size",)
     _shown = ("size",)
 
     def __init__(self, size: int | Sequence[int]) -> None:
         super().__init__()
         self.size = setup_size(size)
-
-    def _draft(self, draft: Draft, params: None) -> None:
-        draft.center_crop(self.size)
 
     def _packed(self) -> recipe.Packed:
         return "CenterCrop", *recipe.lengths(self.size)

@@ -9,12 +9,12 @@ from typing import Any
 from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
-from fastaug.transforms._base import RandomTransform, Transform, check_padding_mode
+from fastaug.transforms._base import OneMethod, RandomTransform, check_padding_mode
 
 __all__ = ["Pad", "RandomHorizontalFlip", "RandomVerticalFlip", "Resize"]
 
 
-class Resize(Transform):
+class Resize(OneMethod):
     """The image in another size. The same object comes back when the size does not change.
 
     Args:
@@ -36,6 +36,7 @@ class Resize(Transform):
         (20, 15)
     """
 
+    _method, _taken = "resize", ("size", "interpolation", "max_size", "antialias")
     _shown = ("size", "interpolation.value", "max_size", "antialias")
 
     def __init__(
@@ -55,15 +56,12 @@ class Resize(Transform):
         self.interpolation = stored_interpolation(interpolation)
         self.antialias = antialias
 
-    def _draft(self, draft: Draft, params: None) -> None:
-        draft.resize(self.size, self.interpolation, self.max_size, self.antialias)
-
     def _packed(self) -> recipe.Packed:
         by = recipe.resampling(self.interpolation, self.antialias)
         return "Resize", recipe.size(self.size, self.max_size), by
 
 
-class Pad(Transform):
+class Pad(OneMethod):
     """The image with a border.
 
     Args:
@@ -83,7 +81,8 @@ class Pad(Transform):
         (42, 34)
     """
 
-    _shown = ("padding", "fill", "padding_mode")
+    _method = "pad"
+    _taken = _shown = ("padding", "fill", "padding_mode")
 
     def __init__(
         self, padding: int | Sequence[int], fill: float | Sequence[float] = 0, padding_mode: str = "constant"
@@ -102,9 +101,6 @@ class Pad(Transform):
         self.padding = padding
         self.fill = fill
         self.padding_mode = padding_mode
-
-    def _draft(self, draft: Draft, params: None) -> None:
-        draft.pad(self.padding, self.fill, self.padding_mode)
 
     def _packed(self) -> recipe.Packed:
         return "Pad", recipe.sides(self.padding), recipe.filling(self.fill), self.padding_mode

@@ -19,6 +19,7 @@ from torchvision.transforms import v2 as TV2
 import fastaug
 import fastaug.transforms as T
 from fastaug._draft import releases
+from fastaug._draft.through import step_of
 from fastaug.transforms import v2
 from parity.test_v2_classes import CASES as V2_CASES
 from parity.test_v2_classes import made as both_of
@@ -86,6 +87,7 @@ def by_path(part: tuple[str, Any]) -> str:
 @grouped({name: make for name, make in ALL_CASES.items() if "stacked" not in name}, whole=True)
 def test_v1(name: str) -> None:
     ours, theirs = ALL_CASES[name](T), ALL_CASES[name](TV)
+    assert step_of(ours) is not None
     if releases.left("v1", type(theirs).__name__) is None:
         assert_own(ours, theirs)
 
