@@ -293,12 +293,14 @@ class Parts:
 class Book:
     """The recipe of a pipeline, made again some calls after it has ceased to hold."""
 
-    __slots__ = ("_call", "_drawing", "_left", "_pause", "recipe")
+    __slots__ = ("_call", "_drawing", "_left", "_pause", "recipe", "takes_arrays")
 
     def __init__(self) -> None:
         self._call: Any = None
         self._drawing: Any = None
         self.recipe: _C.Recipe | Parts | None = None
+        #: Whether the recipe has done every array so far that was given to it as a tensor.
+        self.takes_arrays = True
         self._left = 1  # a pipeline that is called once needs none
         self._pause = _SOON
 

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import torch
 from PIL import Image
 from torch.utils._pytree import tree_map_only
@@ -31,6 +32,19 @@ def sample_of(size: Any) -> Any:
     return Image.new("RGB", (width, height))
 
 
+def _as_tensor(array: np.ndarray, transforms: Any) -> Any:
+    """Return an HWC array of bytes as the tensor of which ToImage makes the same; any other array itself.
+
+    The core takes tensors. This is torchvision's own conversion: it copies, so no result is in the array's memory.
+    """
+    takes = bool(transforms) and getattr(type(transforms[0]), "_takes_arrays", False)
+    if not takes or array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] == 1:
+        return array
+    if not (array.flags.writeable and array.flags.c_contiguous):
+        return array
+    return torch.from_numpy(array).permute(2, 0, 1).contiguous()
+
+
 class SamplePipeline(Pipeline):
     """A pipeline whose transforms change whole samples, in one call."""
 
@@ -39,10 +53,20 @@ class SamplePipeline(Pipeline):
 
     def _called(self, inputs: tuple[Any, ...]) -> Any:
         if not compiling():
-            result = self._at_once(inputs[0] if len(inputs) == 1 else inputs)
+            given: Any = inputs[0] if len(inputs) == 1 else inputs
+            result = self._array_at_once(given) if type(given) is np.ndarray else self._at_once(given)
             if result is not NotImplemented:
                 return result
         return self._by_python(*inputs)
+
+    def _array_at_once(self, array: np.ndarray) -> Any:
+        book = self._own_book()
+        given = _as_tensor(array, self.transforms) if book.takes_arrays and book.recipe is not None else array
+        result = self._at_once(given)
+        if given is not array and result is NotImplemented:
+            # Where nothing may happen to an image, the copy would often be in vain.
+            book.takes_arrays = False
+        return result
 
     def _by_python(self, *inputs: Any) -> Any:
         return self._done(Sample(inputs, self._call))

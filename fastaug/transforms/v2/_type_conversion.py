@@ -61,6 +61,8 @@ class ToImage(Transform):
 
     _by_functional = True
     _retypes = True
+    #: Where it is the first of a pipeline, the core gets arrays as tensors.
+    _takes_arrays = True
 
     _transformed_types = (is_pure_tensor, PIL.Image.Image, np.ndarray)
 
