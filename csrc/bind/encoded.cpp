@@ -77,6 +77,19 @@ class Encoded {
     return std::make_unique<codec::EncodedSource>(data_.bytes(), header_, channels, beside(), std::move(index));
   }
 
+  std::unique_ptr<codec::EncodedSource> stored() const {
+    return std::make_unique<codec::EncodedSource>(data_.bytes(), codec::stored_of(header_), 1, beside());
+  }
+
+  // A bit for each number of channels that pixels() makes.
+  int conversions() const {
+    int bits = 0;
+    for (int channels = 1; header_.native && channels <= kMaxChannels; ++channels) {
+      if (codec::converts(header_, channels)) bits |= 1 << channels;
+    }
+    return bits;
+  }
+
   // Of all of the scan, as far as it is decoded here: the last pixel has all codes before it.
   std::shared_ptr<codec::ScanIndex> scan_index() const {
     const auto index = std::make_shared<codec::ScanIndex>();
@@ -119,6 +132,14 @@ class Encoded {
   const codec::Components components_;
   const codec::Header header_;
 };
+
+Source source_of(const py::object& owner, std::unique_ptr<codec::EncodedSource> pixels) {
+  Source source;
+  source.pixels = std::move(pixels);
+  source.view = source.pixels->layout();
+  source.owner = owner;
+  return source;
+}
 
 void jpeg_filter(const Source& source, int quality, const Sink& sink) {
   const View& view = source.view;
@@ -230,17 +251,16 @@ void register_encoded(py::module_& m) {
       .def_property_readonly("width", [](const Encoded& e) { return e.header().width; })
       .def_property_readonly("channels", [](const Encoded& e) { return e.header().channels; })
       .def_property_readonly("bits", [](const Encoded& e) { return e.header().bits; })
+      .def_property_readonly("mode", [](const Encoded& e) { return codec::mode_of(e.header()); })
+      .def_property_readonly("conversions", &Encoded::conversions)
       .def_property_readonly("orientation", [](const Encoded& e) { return e.header().orientation; })
       .def(
           "source",
           [](const py::object& self, int channels, std::optional<std::shared_ptr<codec::ScanIndex>> index) {
-            Source source;
-            source.pixels = self.cast<const Encoded&>().pixels(channels, index.value_or(nullptr));
-            source.view = source.pixels->layout();
-            source.owner = self;
-            return source;
+            return source_of(self, self.cast<const Encoded&>().pixels(channels, index.value_or(nullptr)));
           },
           py::arg("channels"), py::arg("index") = py::none())
+      .def("stored", [](const py::object& self) { return source_of(self, self.cast<const Encoded&>().stored()); })
       .def("scan_index", &Encoded::scan_index)
       .def("read_16", &Encoded::read_16, py::arg("top"), py::arg("left"), py::arg("height"), py::arg("width"),
            py::arg("address"));

@@ -16,8 +16,7 @@ namespace {
 
 // The mode that the core decodes a file to: the one that is asked for, or the file's own. kNone where Pillow converts.
 Mode decoded_mode(const codec::Header& header, Mode wanted) {
-  // The first modes are in the order of their channels.
-  if (wanted == Mode::kNone) return static_cast<Mode>(header.channels);
+  if (wanted == Mode::kNone) wanted = mode_of(codec::mode_of(header));
   return wanted <= Mode::kRgba && codec::converts(header, channels_of(wanted)) ? wanted : Mode::kNone;
 }
 
@@ -151,8 +150,9 @@ std::optional<Incoming> Handles::of_member(py::handle member, Mode mode, bool ex
 
 std::optional<Incoming> Handles::of_bytes(codec::Bytes data, const codec::Header& header, Mode mode, bool exif,
                                           py::object owner, std::shared_ptr<codec::ScanIndex> index) const {
-  if (header.native && header.bits == 8) mode = decoded_mode(header, mode);
-  if (!header.native || header.bits != 8 || mode == Mode::kNone) return std::nullopt;
+  if (!header.native) return std::nullopt;
+  mode = decoded_mode(header, mode);
+  if (mode == Mode::kNone) return std::nullopt;
   // Pillow warns of images of more pixels than that, or refuses them.
   const py::object limit = pillow_.attr("MAX_IMAGE_PIXELS");
   if (!limit.is_none() && py::int_(int64_t{header.height} * header.width) > limit) return std::nullopt;

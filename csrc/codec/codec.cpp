@@ -20,9 +20,7 @@ constexpr Verdict kNo16 = deferred("samples of 16 bits are not decoded in this f
 constexpr Verdict kNoScale = deferred("scale: images are decoded at their own size only");
 
 // The row that decodes an image of this header; null if there is none.
-const Codec* native_codec(const Header& header, int bits) {
-  return header.native && header.bits == bits ? codec_of(header.format) : nullptr;
-}
+const Codec* native_codec(const Header& header) { return header.native ? codec_of(header.format) : nullptr; }
 
 }  // namespace
 
@@ -57,6 +55,21 @@ Header luma_of(Header header) {
   return header;
 }
 
+Header stored_of(Header header) {
+  const bool in_other_modes = header.palette != Palette::kNone || (header.channels == 1 && header.bits == 1);
+  header.native = header.native && in_other_modes && !header.luma;
+  header.stored = true;
+  return header;
+}
+
+const char* mode_of(const Header& header) {
+  constexpr const char* kModes[] = {"", "L", "LA", "RGB", "RGBA"};
+  constexpr const char* kModes16[] = {"", "I;16", "RGBA", "RGB", "RGBA"};
+  if (header.palette != Palette::kNone) return "P";
+  if (header.channels == 1 && header.bits == 1) return "1";
+  return (header.bits == 16 ? kModes16 : kModes)[header.channels];
+}
+
 Verdict afford(Bytes bytes) {
   const Codec* codec = codec_of(sniff(bytes));
   return codec == nullptr || codec->afford == nullptr ? Verdict() : codec->afford(bytes);
@@ -68,19 +81,19 @@ size_t image_end(Bytes bytes) {
 }
 
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, const Beside& beside) {
-  const Codec* codec = native_codec(header, 8);
+  const Codec* codec = native_codec(header);
   if (codec == nullptr) return {kNotNative, {}, {}};
   if (wanted.scale != 1) return {kNoScale, {}, {}};
   return codec->decode(bytes, header, wanted, arena, beside);
 }
 
 Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, const Beside& beside) {
-  const Codec* codec = native_codec(header, 8);
+  const Codec* codec = native_codec(header);
   return codec == nullptr ? kNotNative : codec->decode_into(bytes, header, target, arena, beside);
 }
 
 Decoded decode_16(Bytes bytes, const Header& header, Region wanted, Arena& arena) {
-  const Codec* codec = native_codec(header, 16);
+  const Codec* codec = header.bits == 16 ? native_codec(header) : nullptr;
   if (codec == nullptr) return {kNotNative, {}, {}};
   if (codec->decode_16 == nullptr) return {kNo16, {}, {}};
   return codec->decode_16(bytes, header, wanted, arena);

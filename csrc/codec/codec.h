@@ -31,6 +31,13 @@ const char* name_of(Format format);
 // By the first bytes alone.
 Format sniff(Bytes bytes);
 
+// What the samples of a file are.
+enum class Palette : uint8_t {
+  kNone,    // colours
+  kOpaque,  // indices of a palette
+  kAlpha,   // those of one whose entries may be transparent
+};
+
 // The header of an encoded image. Only what `native` promises is certain.
 struct Header {
   Format format = Format::kOther;
@@ -38,9 +45,11 @@ struct Header {
   bool sequential = false;  // rows behind a region need not be looked at; false for progressive files
   int height = 0;
   int width = 0;
-  int channels = 0;     // 1 to 4: Pillow's modes L, LA, RGB, RGBA
+  int channels = 0;  // of the file, 1 to 4: gray, gray and alpha, RGB, RGBA; 1 of indices
+  int bits = 8;      // of a sample of the file: 1, 2, 4, 8 or 16
+  Palette palette = Palette::kNone;
   bool luma = false;    // that of a JPEG of three components alone: luma_of()
-  int bits = 8;         // of a sample: 16 is read by decode_16() alone
+  bool stored = false;  // stored_of()
   int orientation = 1;  // Exif, 1 to 8
 };
 
@@ -51,6 +60,13 @@ Header read_header(Bytes bytes);
 // it is asked for gray, and not what Image.convert("L") makes of RGB. A JPEG of one component stays as it is; nothing
 // else is native.
 Header luma_of(Header header);
+
+// The header by which samples that Pillow keeps in the modes P and 1 are decoded as the file has them, in one channel:
+// indices of a palette, and 0 and 1 of gray of one bit. Nothing else is native.
+Header stored_of(Header header);
+
+// The mode in which Pillow opens the file. decode() makes it if it is L, LA, RGB or RGBA.
+const char* mode_of(const Header& header);
 
 enum class Outcome : uint8_t {
   kDone,
@@ -68,10 +84,12 @@ struct Verdict {
   bool done() const { return outcome == Outcome::kDone; }
 };
 
-// True if decode() makes `channels` of the channels of a file.
-inline bool converts(int from, int channels) { return channels >= (from <= 2 ? 1 : 3) && channels <= kMaxChannels; }
+// True if decode() makes `channels` of a file.
 inline bool converts(const Header& header, int channels) {
-  return converts(header.channels, channels) && !(header.luma && channels > 2);
+  if (header.stored) return channels == 1;
+  // Pillow warns where it drops the alpha of a palette, or remembers which colour was transparent.
+  if (header.palette == Palette::kAlpha && channels % 2 == 1) return false;
+  return channels >= (header.channels <= 2 ? 1 : 3) && channels <= (header.luma ? 2 : kMaxChannels);
 }
 
 // kDone if a decoder, Pillow included, should try these bytes; else kRefused. For what is not native or was deferred.
@@ -115,7 +133,7 @@ struct Wanted {
   int scale = 1;
 };
 
-// The pixels of a region as Image.convert() makes them of the file's: `channels` as converts() allows. Pixels lie
+// The pixels of a region as Image.convert() makes them of the file's mode: `channels` as converts() allows. Pixels lie
 // interleaved, so that pixel_stride is 1 for one channel, and 3 or 4 for three. `header` is that of the same bytes, and
 // native. Throws std::bad_alloc only.
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, const Beside& beside = {});

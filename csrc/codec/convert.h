@@ -1,13 +1,21 @@
-// Rows of interleaved pixels to those of other channels, as Image.convert() makes them.
+// Rows of a file's samples to 8 bits and to other channels, as Image.convert() makes them.
 #pragma once
+
+#include <array>
 
 #include "base/arena.h"
 #include "codec/codec.h"
 
 namespace fastaug::codec {
 
-// True if pixels of `from` channels need no conversion.
-bool kept(int from, int channels, ptrdiff_t pixel_stride);
+// The colours that indices stand for: red, green, blue, alpha.
+using Colours = std::array<std::array<uint8_t, 4>, 256>;
+
+// True if decode() leaves pixels where they lie in unpacked rows of the file. Alpha that is not wanted stays, too.
+bool kept(const Header& header, int channels);
+
+// Bytes from one pixel to the next where interleaved pixels are kept, or else made.
+int kept_stride(const Header& header, int channels);
 
 // Where the pixels of `region` lie, which begin at `region_data`; that of pixel (0, 0) may be outside of memory.
 View view_of(const Header& header, const uint8_t* region_data, Region region, int channels, ptrdiff_t row_stride,
@@ -16,18 +24,28 @@ View view_of(const Header& header, const uint8_t* region_data, Region region, in
 // Rows of a file's pixels to those of another number of channels, or further apart.
 class Converter {
  public:
-  Converter(const Header& header, int channels, ptrdiff_t pixel_stride, int width, Arena& arena);
+  // `colours` are those of a file of a palette, else null.
+  Converter(const Header& header, const Colours* colours, int channels, ptrdiff_t pixel_stride, int width,
+            Arena& arena);
 
-  // Reads and writes `width` pixels and nothing behind them.
-  void row(const uint8_t* src, uint8_t* dst) const;
+  // Converts `width` pixels from column x on of a row of the file's samples: of 16 bits the upper byte first, and of
+  // fewer than 8 the upper bits of a byte first. Reads and writes nothing else.
+  void row(const uint8_t* src, int x, uint8_t* dst) const;
 
  private:
+  void look_up(const uint8_t* indices, uint8_t* dst) const;
+
+  int bits_;
   int from_;
   int stride_;
   int width_;
+  int scale_ = 1;          // of samples of fewer than 8 bits
+  bool as_it_is_;          // samples of 8 bits are the pixels
+  uint8_t* samples_ = {};  // those of a row, in 8 bits
   int count_ = 0;
   int pick_[kMaxChannels] = {};
-  uint8_t* planes_[kMaxChannels];
+  uint8_t* planes_[kMaxChannels] = {};
+  uint32_t* pixels_ = {};  // of each index, as they lie in memory; none without a palette
 };
 
 }  // namespace fastaug::codec

@@ -1,7 +1,5 @@
 // NumPy's .npy: the samples lie in the file as they are wanted, and are not copied. Of a file that is mapped into
 // memory only the pages that a program looks at are read.
-#include <cstring>
-
 #include "codec/convert.h"
 #include "codec/npy_header.h"
 #include "codec/table.h"
@@ -36,45 +34,35 @@ size_t image_end(Bytes bytes) {
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, const Beside&) {
   const Region wanted = wants.region;
   const int channels = wants.channels;
-  const int from = header.channels;
-  if (!converts(from, channels)) return {kNoConversion, {}, {}};
+  if (!converts(header, channels)) return {kNoConversion, {}, {}};
   const Parsed parsed = parse(bytes);
   if (!parsed.done() || !same(parsed.header, header)) return {kChanged, {}, {}};
   const ptrdiff_t row = row_size(header);
-  const uint8_t* pixels = bytes.data + parsed.pixels_from + row * wanted.y + ptrdiff_t{wanted.x} * from;
-  if (kept(from, channels, from)) return {{}, view_of(header, pixels, wanted, channels, row, from, 1), wanted};
+  const uint8_t* rows = bytes.data + parsed.pixels_from + row * wanted.y;
+  if (kept(header, channels)) {
+    const ptrdiff_t pixel = header.channels;
+    return {{}, view_of(header, rows + wanted.x * pixel, wanted, channels, row, pixel, 1), wanted};
+  }
   const ptrdiff_t stride = ptrdiff_t{wanted.width} * channels;
   uint8_t* converted = arena.bytes(static_cast<size_t>(stride) * static_cast<size_t>(wanted.height));
-  const Converter converter(header, channels, channels, wanted.width, arena);
-  for (int y = 0; y < wanted.height; ++y) converter.row(pixels + row * y, converted + stride * y);
+  const Converter converter(header, nullptr, channels, channels, wanted.width, arena);
+  for (int y = 0; y < wanted.height; ++y) converter.row(rows + row * y, wanted.x, converted + stride * y);
   return {{}, view_of(header, converted, wanted, channels, stride, channels, 1), wanted};
 }
 
 Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, const Beside&) {
-  const int from = header.channels;
-  if (!converts(from, target.channels)) return kNoConversion;
+  if (!converts(header, target.channels)) return kNoConversion;
   const Parsed parsed = parse(bytes);
   if (!parsed.done() || !same(parsed.header, header)) return kChanged;
   const ptrdiff_t row = row_size(header);
   const uint8_t* pixels = bytes.data + parsed.pixels_from;
   auto* data = static_cast<uint8_t*>(target.data);
-  if (from == target.channels && from == target.pixel_stride) {
-    for (int y = 0; y < header.height; ++y) {
-      std::memcpy(data + target.row_stride * y, pixels + row * y, static_cast<size_t>(row));
-    }
-    return {};
-  }
-  const Converter converter(header, target.channels, target.pixel_stride, header.width, arena);
-  for (int y = 0; y < header.height; ++y) converter.row(pixels + row * y, data + target.row_stride * y);
+  const Converter converter(header, nullptr, target.channels, target.pixel_stride, header.width, arena);
+  for (int y = 0; y < header.height; ++y) converter.row(pixels + row * y, 0, data + target.row_stride * y);
   return {};
 }
 
 Region decoded_region(const Header&, Region wanted) { return wanted; }
-
-// Alpha that is not wanted stays where it is.
-int pixel_stride(const Header& header, int channels) {
-  return kept(header.channels, channels, header.channels) ? header.channels : channels;
-}
 
 }  // namespace
 
@@ -86,7 +74,7 @@ constinit const Codec kCodec = {
     .afford = afford,
     .image_end = image_end,
     .decoded_region = decoded_region,
-    .pixel_stride = pixel_stride,
+    .pixel_stride = kept_stride,
     .decode = decode,
     .decode_into = decode_into,
     .decode_16 = nullptr,

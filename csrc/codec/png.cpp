@@ -121,9 +121,12 @@ constexpr uint8_t kLastFilter = 4;  // Paeth's (PNG, 9.2)
 constexpr const char* kBadFilter = "a filter that does not exist";
 constexpr const char* kBadLayout = "not the chunks of a file that is decoded natively";
 
+constexpr const char* kNoConversion = "not a conversion that is done here";
+
 // Filtered rows in memory, of which those from `first` on are enough to know those that are wanted.
 struct Rows {
   Verdict verdict;
+  Layout layout;
   uint8_t* filtered = nullptr;  // row 0
   int first = 0;
   int end = 0;
@@ -131,7 +134,7 @@ struct Rows {
 
 Rows read_rows(Bytes bytes, const Header& header, Region wanted, Arena& arena) {
   Rows rows;
-  Layout layout;
+  Layout& layout = rows.layout;
   if (!find_layout(bytes, header, &layout)) {
     rows.verdict = deferred(kBadLayout);
     return rows;
@@ -162,7 +165,7 @@ FilteredRows part_of(const Rows& rows, const Header& header, int y, int count) {
   const size_t stride = size + 1;
   uint8_t* filtered = rows.filtered + stride * static_cast<size_t>(y);
   const uint8_t* above = y == rows.first ? nullptr : filtered + 1 - stride;
-  return {filtered, above,        static_cast<ptrdiff_t>(size),  header.channels * header.bits / 8,
+  return {filtered, above,        static_cast<ptrdiff_t>(size),  std::max(1, pixel_bits(header) / 8),
           count,    filtered + 1, static_cast<ptrdiff_t>(stride)};
 }
 
@@ -171,52 +174,63 @@ bool unfilter(const Rows& rows, const Header& header, int y, int count) {
   return kernels().unfilter(part_of(rows, header, y, count));
 }
 
+// What Pillow has in the palette: black behind the file's colours, and all opaque but for its alphas. Null without one.
+const Colours* colours_of(const Header& header, const Layout& layout, Arena& arena) {
+  if (header.palette == Palette::kNone) return nullptr;
+  auto& colours = *arena.make<Colours>();
+  for (size_t k = 0; k < colours.size(); ++k) {
+    colours[k] = {0, 0, 0, 255};
+    if (3 * k < layout.colours.size) std::memcpy(colours[k].data(), layout.colours.data + 3 * k, 3);
+    if (k < layout.alphas.size) colours[k][3] = layout.alphas.data[k];
+  }
+  return &colours;
+}
+
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, const Beside&) {
   const Region wanted = wants.region;
   const int channels = wants.channels;
-  const int from = header.channels;
-  if (!converts(from, channels)) return {deferred("not a conversion that is done here"), {}, {}};
+  if (!converts(header, channels)) return {deferred(kNoConversion), {}, {}};
   const Rows rows = read_rows(bytes, header, wanted, arena);
   if (!rows.verdict.done()) return {rows.verdict, {}, {}};
   const ptrdiff_t stride = static_cast<ptrdiff_t>(row_size(header)) + 1;
-  if (kept(from, channels, from)) {
+  if (kept(header, channels)) {
     if (!unfilter(rows, header, rows.first, rows.end - rows.first)) return {deferred(kBadFilter), {}, {}};
     const Region region = {rows.first, 0, rows.end - rows.first, header.width};
     const uint8_t* data = rows.filtered + stride * rows.first + 1;
-    return {{}, view_of(header, data, region, channels, stride, from, 1), region};
+    return {{}, view_of(header, data, region, channels, stride, header.channels, 1), region};
   }
   const ptrdiff_t converted_stride = ptrdiff_t{wanted.width} * channels;
   uint8_t* converted = arena.bytes(static_cast<size_t>(converted_stride * wanted.height) + kRowPad);
-  const Converter converter(header, channels, channels, wanted.width, arena);
+  const Colours* colours = colours_of(header, rows.layout, arena);
+  const Converter converter(header, colours, channels, channels, wanted.width, arena);
   for (int y = rows.first; y < rows.end; y += kStrip) {
     const int count = std::min(kStrip, rows.end - y);
     if (!unfilter(rows, header, y, count)) return {deferred(kBadFilter), {}, {}};
     for (int k = std::max(y, wanted.y); k < y + count; ++k) {
-      converter.row(rows.filtered + stride * k + 1 + ptrdiff_t{wanted.x} * from,
-                    converted + converted_stride * (k - wanted.y));
+      converter.row(rows.filtered + stride * k + 1, wanted.x, converted + converted_stride * (k - wanted.y));
     }
   }
   return {{}, view_of(header, converted, wanted, channels, converted_stride, channels, 1), wanted};
 }
 
 Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, const Beside&) {
-  const int from = header.channels;
-  if (!converts(from, target.channels)) return deferred("not a conversion that is done here");
+  if (!converts(header, target.channels)) return deferred(kNoConversion);
   const Rows rows = read_rows(bytes, header, {0, 0, header.height, header.width}, arena);
   if (!rows.verdict.done()) return rows.verdict;
   auto* data = static_cast<uint8_t*>(target.data);
-  if (from == target.channels && from == target.pixel_stride) {
+  if (kept(header, target.channels) && target.pixel_stride == target.channels && target.channels == header.channels) {
     FilteredRows all = part_of(rows, header, 0, header.height);
     all.rows = data;
     all.row_stride = target.row_stride;
     return kernels().unfilter(all) ? Verdict() : deferred(kBadFilter);
   }
   const ptrdiff_t stride = static_cast<ptrdiff_t>(row_size(header)) + 1;
-  const Converter converter(header, target.channels, target.pixel_stride, header.width, arena);
+  const Colours* colours = colours_of(header, rows.layout, arena);
+  const Converter converter(header, colours, target.channels, target.pixel_stride, header.width, arena);
   for (int y = 0; y < header.height; y += kStrip) {
     const int count = std::min(kStrip, header.height - y);
     if (!unfilter(rows, header, y, count)) return deferred(kBadFilter);
-    for (int k = y; k < y + count; ++k) converter.row(rows.filtered + stride * k + 1, data + target.row_stride * k);
+    for (int k = y; k < y + count; ++k) converter.row(rows.filtered + stride * k + 1, 0, data + target.row_stride * k);
   }
   return {};
 }
@@ -250,11 +264,6 @@ Region decoded_region(const Header& header, Region wanted) {
   return {0, 0, std::min(wanted.y + wanted.height, header.height), header.width};
 }
 
-// Alpha that is not wanted stays where it is.
-int pixel_stride(const Header& header, int channels) {
-  return kept(header.channels, channels, header.channels) ? header.channels : channels;
-}
-
 }  // namespace
 
 constinit const Codec kCodec = {
@@ -265,7 +274,7 @@ constinit const Codec kCodec = {
     .afford = nullptr,
     .image_end = image_end,
     .decoded_region = decoded_region,
-    .pixel_stride = pixel_stride,
+    .pixel_stride = kept_stride,
     .decode = decode,
     .decode_into = decode_into,
     .decode_16 = decode_16,

@@ -3,6 +3,7 @@
 #include <libdeflate.h>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <memory>
 #include <string_view>
@@ -50,12 +51,16 @@ bool inflates(std::string_view packed, size_t* bound) {
 // The contents of the chunks beside IHDR, IDAT and IEND that Pillow reads: PngImagePlugin.PngStream.
 class Ancillary {
  public:
+  explicit Ancillary(bool indexed) : indexed_(indexed) {}
+
   // False when Pillow may stumble over the chunk, or make other pixels for it.
   bool add(const Chunk& chunk) {
     const std::string_view data = text_of(chunk.data);
     switch (chunk.type) {
-      case chunk_type("PLTE"):
+      case kPlte:
         return true;  // a suggestion where it is not needed
+      case kTrns:
+        return indexed_;
       case chunk_type("gAMA"):
         return data.size() >= 4;
       case chunk_type("cHRM"):
@@ -75,7 +80,6 @@ class Ancillary {
       case chunk_type("eXIf"):
         exif_ = exif_orientation(chunk.data);
         return exif_ != kUnclearOrientation;
-      case chunk_type("tRNS"):
       case chunk_type("acTL"):
       case chunk_type("fcTL"):
       case chunk_type("fdAT"):
@@ -143,6 +147,7 @@ class Ancillary {
   }
 
   static constexpr std::string_view kXmp = "XML:com.adobe.xmp";
+  bool indexed_;  // find_layout() has seen to PLTE and tRNS
   bool has_profile_ = false;
   bool has_xmp_ = false;
   size_t texts_ = 0;
@@ -188,10 +193,12 @@ bool parse_ihdr(Bytes data, Header* header) {
   const uint32_t height = big_endian_32(data.data + 4);
   constexpr uint32_t kMost = 0x7fffffff;
   if (width == 0 || height == 0 || width > kMost || height > kMost) return false;
-  const int depth = data.data[8];
-  constexpr int kChannels[] = {1, 0, 3, 0, 2, 0, 4};
+  const uint8_t depth = data.data[8];
+  constexpr int kChannels[] = {1, 0, 3, 1, 2, 0, 4};
   const int colour = data.data[9];
-  if ((depth != 8 && depth != 16) || colour > 6 || kChannels[colour] == 0) return false;
+  constexpr int kIndexed = 3;
+  constexpr int kDepths[] = {1 | 2 | 4 | 8 | 16, 0, 8 | 16, 1 | 2 | 4 | 8, 8 | 16, 0, 8 | 16};
+  if (colour > 6 || !std::has_single_bit(unsigned{depth}) || (kDepths[colour] & depth) == 0) return false;
   // Compression, filters, interlacing.
   if (data.data[10] != 0 || data.data[11] != 0 || data.data[12] != 0) return false;
   header->format = Format::kPng;
@@ -200,11 +207,12 @@ bool parse_ihdr(Bytes data, Header* header) {
   header->width = static_cast<int>(width);
   header->channels = kChannels[colour];
   header->bits = depth;
+  header->palette = colour == kIndexed ? Palette::kOpaque : Palette::kNone;
   return filtered_size(*header) != 0;
 }
 
 size_t row_size(const Header& header) {
-  return static_cast<size_t>(header.width) * static_cast<size_t>(header.channels * header.bits / 8);
+  return (static_cast<size_t>(header.width) * static_cast<size_t>(pixel_bits(header)) + 7) / 8;
 }
 
 size_t filtered_size(const Header& header) {
@@ -213,14 +221,39 @@ size_t filtered_size(const Header& header) {
   return row > kMostRowBytes || rows > kMostBytes / row ? 0 : row * rows;
 }
 
+namespace {
+
+// Takes a palette's chunks, which Pillow reads wherever they are, and of several the last: here they come once, before
+// the pixels. False otherwise, and where Pillow's answer to their size is not plain.
+bool take_palette(const Chunk& chunk, Layout* layout) {
+  if (chunk.type != kPlte && chunk.type != kTrns) return true;
+  Bytes& taken = chunk.type == kPlte ? layout->colours : layout->alphas;
+  if (layout->count > 0 || taken.data != nullptr) return false;
+  const size_t size = chunk.data.size;
+  taken = chunk.data;
+  if (chunk.type == kPlte) return size > 0 && size % 3 == 0 && size <= 768;
+  // Pillow looks for a single transparent entry by a pattern that allows a line feed at the end, and then forgets it.
+  std::string_view alphas = text_of(chunk.data);
+  if (alphas.ends_with('\n')) {
+    alphas.remove_suffix(1);
+    const auto opaque = std::count(alphas.begin(), alphas.end(), '\xff');
+    const auto transparent = std::count(alphas.begin(), alphas.end(), '\0');
+    if (transparent == 1 && static_cast<size_t>(opaque + transparent) == alphas.size()) --taken.size;
+  }
+  return size <= 256;
+}
+
+}  // namespace
+
 bool find_layout(Bytes file, const Header& header, Layout* layout) {
   if (sniff(file) != Format::kPng) return false;
   Chunks chunks(file);
   Chunk chunk;
   Header found;
   if (!chunks.next(&chunk) || chunk.type != kIhdr || !parse_ihdr(chunk.data, &found)) return false;
+  const bool indexed = found.palette != Palette::kNone;
   if (found.height != header.height || found.width != header.width || found.channels != header.channels ||
-      found.bits != header.bits) {
+      found.bits != header.bits || indexed != (header.palette != Palette::kNone)) {
     return false;
   }
   bool apart = false;
@@ -230,6 +263,7 @@ bool find_layout(Bytes file, const Header& header, Layout* layout) {
       break;
     }
     if (chunk.type != kIdat) {
+      if (indexed && !take_palette(chunk, layout)) return false;
       apart = layout->count > 0;
       continue;
     }
@@ -238,6 +272,7 @@ bool find_layout(Bytes file, const Header& header, Layout* layout) {
     ++layout->count;
     layout->size += chunk.data.size;
   }
+  if (indexed && layout->colours.data == nullptr) return false;
   return chunks.at_end() && layout->size > 0 && layout->size >= filtered_size(header) / kMostPerByte;
 }
 
@@ -249,7 +284,9 @@ Header read_header(Bytes bytes) {
   Chunk chunk;
   if (!chunks.next(&chunk) || chunk.type != kIhdr || !chunk.sound() || !parse_ihdr(chunk.data, &header)) return header;
   if (!find_layout(bytes, header, &layout)) return header;
-  Ancillary ancillary;
+  const bool indexed = header.palette != Palette::kNone;
+  if (layout.alphas.data != nullptr) header.palette = Palette::kAlpha;
+  Ancillary ancillary(indexed);
   while (chunks.next(&chunk) && chunk.type != kIend) {
     if (chunk.type == kIdat) continue;
     // Pillow looks at no checksum behind the pixels.

@@ -14,6 +14,8 @@ constexpr uint32_t chunk_type(const char (&name)[5]) {
 }
 
 constexpr uint32_t kIhdr = chunk_type("IHDR");
+constexpr uint32_t kPlte = chunk_type("PLTE");
+constexpr uint32_t kTrns = chunk_type("tRNS");
 constexpr uint32_t kIdat = chunk_type("IDAT");
 constexpr uint32_t kIend = chunk_type("IEND");
 
@@ -51,6 +53,9 @@ Header read_header(Bytes bytes);
 // IHDR's data, of 13 bytes. False when it announces what is not decoded here.
 bool parse_ihdr(Bytes data, Header* header);
 
+// Bits of a pixel.
+inline int pixel_bits(const Header& header) { return header.channels * header.bits; }
+
 // Sizes of a file of this header: rows, each with the type of its filter. Zero when they are not to be handled.
 size_t row_size(const Header& header);
 size_t filtered_size(const Header& header);
@@ -61,6 +66,9 @@ struct Layout {
   size_t count = 0;    // of IDATs, which follow one another
   size_t size = 0;     // of their data
   bool ended = false;  // there is an IEND
+  // Of a file of indices.
+  Bytes colours;  // 3 bytes each, of 256 at most
+  Bytes alphas;   // of the first colours; their data are null where there are none
 };
 
 // False unless the chunks are those of a file of this header, whole, and could hold its pixels.

@@ -8,10 +8,13 @@ namespace fastaug::codec {
 EncodedSource::EncodedSource(Bytes bytes, const Header& header, int channels, const Beside& beside,
                              std::shared_ptr<ScanIndex> index)
     : bytes_(bytes), header_(header), channels_(channels), beside_(beside), index_(std::move(index)) {
-  if (!header.native || header.bits != 8) fail(ErrorCode::kValue, "these bytes are not decoded natively");
+  if (!header.native) fail(ErrorCode::kValue, "these bytes are not decoded natively");
   if (!converts(header, channels)) {
-    const char* const allowed = header.luma ? "1 or 2" : header.channels <= 2 ? "1 to 4" : "3 or 4";
-    fail(ErrorCode::kValue, std::string("channels must be ") + allowed + ", got " + std::to_string(channels));
+    std::string allowed;
+    for (int one = 1; one <= kMaxChannels; ++one) {
+      if (converts(header, one)) allowed += (allowed.empty() ? "" : " or ") + std::to_string(one);
+    }
+    fail(ErrorCode::kValue, "channels must be " + allowed + ", got " + std::to_string(channels));
   }
 }
 

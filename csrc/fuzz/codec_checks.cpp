@@ -1,6 +1,7 @@
 #include "fuzz/codec_checks.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -23,9 +24,9 @@ using codec::Verdict;
 constexpr int64_t kMostPixels = int64_t{1} << 20;
 
 // Bytes held for one pixel at most: coefficients, samples and a result of every channel, of blocks that reach over the
-// edges; and pixels that one byte of a file can stand for: a bit for each 8x8 block, deflate's 1032 samples.
+// edges; and pixels that one byte of a file can stand for: a bit for each 8x8 block, eight in deflate's 1032 bytes.
 constexpr size_t kBytesPerPixel = 48;
-constexpr size_t kPixelsPerByte = 1032;
+constexpr size_t kPixelsPerByte = 8 * 1032;
 constexpr size_t kBytesPerFile = size_t{4} << 20;
 
 size_t memory_bound(Bytes file, const Header& header) {
@@ -82,6 +83,9 @@ class Checks {
 
   void run() {
     if (header_.format == codec::Format::kJpeg) beside_.components = static_cast<Components>(integer(0, 2));
+    const Header stored = codec::stored_of(header_);
+    if (stored.native && integer(0, 1) == 1) header_ = stored;
+    deep_ = header_.bits == 16 && integer(0, 1) == 1;
     const bool large = int64_t{header_.height} * header_.width > kMostPixels;
     const Region wanted = random_region(large ? 64 : 1 << 30);
     const Region made = codec::decoded_region(header_, wanted);
@@ -98,17 +102,17 @@ class Checks {
     Arena arena;
     const Decoded part = decode(wanted, arena);
     if (whole.verdict.done()) {
-      const bool announced = header_.bits != 8 || whole.view.pixel_stride == codec::pixel_stride(header_, channels_);
+      const bool announced = deep_ || whole.view.pixel_stride == codec::pixel_stride(header_, channels_);
       require(announced, "pixels lie as announced");
       require(part.verdict.done(), "what decodes whole decodes in part");
       require(same_pixels(whole.view, part.view, wanted, sample()), "a region has the pixels of the whole");
     }
-    if (header_.bits == 8) decode_into(whole);
+    if (!deep_) decode_into(whole);
   }
 
  private:
   int integer(int low, int high) { return std::uniform_int_distribution<int>(low, high)(bits_); }
-  int sample() const { return header_.bits / 8; }
+  int sample() const { return deep_ ? 2 : 1; }
 
   Region random_region(int most) {
     Region region;
@@ -116,14 +120,19 @@ class Checks {
     region.width = integer(1, std::min(header_.width, most));
     region.y = integer(0, header_.height - region.height);
     region.x = integer(0, header_.width - region.width);
-    channels_ = header_.bits == 16 ? header_.channels : header_.channels <= 2 ? integer(1, 4) : integer(3, 4);
+    std::vector<int> allowed;
+    for (int channels = 1; channels <= kMaxChannels; ++channels) {
+      if (deep_ ? channels == header_.channels : codec::converts(header_, channels)) allowed.push_back(channels);
+    }
+    require(!allowed.empty(), "a native file decodes to something");
+    channels_ = allowed[static_cast<size_t>(integer(0, static_cast<int>(allowed.size()) - 1))];
     return region;
   }
 
   Decoded decode(Region wanted, Arena& arena) {
     const PeakMemory memory;
-    const Decoded decoded = header_.bits == 16 ? codec::decode_16(file_, header_, wanted, arena)
-                                               : codec::decode(file_, header_, {wanted, channels_}, arena, beside_);
+    const Decoded decoded = deep_ ? codec::decode_16(file_, header_, wanted, arena)
+                                  : codec::decode(file_, header_, {wanted, channels_}, arena, beside_);
     require(memory.bytes() <= memory_bound(file_, header_), "memory is bounded by what the file announces and holds");
     check_verdict(decoded.verdict, file_, beside_.tables);
     if (decoded.verdict.done()) check_decoded(decoded, header_, wanted, channels_, sample());
@@ -169,6 +178,7 @@ class Checks {
   Header header_;
   Beside beside_;
   Bits bits_;
+  bool deep_ = false;  // by decode_16
   int channels_ = 0;
 };
 
@@ -179,7 +189,10 @@ void check_header(const Header& header) {
   require(header.format != codec::Format::kOther, "a native format has a name");
   require(header.height > 0 && header.width > 0, "an image has pixels");
   require(header.channels >= 1 && header.channels <= 4, "an image has 1 to 4 channels");
-  require(header.bits == 8 || header.bits == 16, "samples have 8 or 16 bits");
+  require(std::has_single_bit(unsigned(header.bits)) && header.bits <= 16, "samples have 1, 2, 4, 8 or 16 bits");
+  require(header.bits >= 8 || header.channels == 1, "several samples have 8 bits or 16");
+  require(header.palette == codec::Palette::kNone || (header.channels == 1 && header.bits <= 8),
+          "an index has 8 bits at most");
   require(header.orientation >= 1 && header.orientation <= 8, "Exif knows eight orientations");
 }
 

@@ -70,6 +70,8 @@ def read(image: Encoded, region: Any = None, out: np.ndarray | None = None, samp
     data, encoded = image.encoded()
     if not encoded.native:
         return store(_by_pillow(image, data, region), out, samples)
+    if image.as_stored and not samples.floats:
+        return _as_stored(image, data, encoded, region, out)
     mode, rest = image.steps()
     if mode is None or rest:
         return store(_decoded(image, data, encoded, region), out, samples)
@@ -82,6 +84,19 @@ def read(image: Encoded, region: Any = None, out: np.ndarray | None = None, samp
         return _run(program, image.part_of(encoded, channels), shape, out, samples)
     except NOT_DECODED as reason:
         return store(_by_pillow(image, data, region, reason), out, samples)
+
+
+def _as_stored(image: Encoded, data: Data, encoded: _C.Encoded, region: Any, out: np.ndarray | None) -> np.ndarray:
+    """Return indices of a palette, or booleans of mode 1, like read()."""
+    program, height, width = _program(image, region)
+    dtype = np.dtype(np.bool_) if image.mode == "1" else _UINT8
+    if out is not None:
+        check_out(out, (height, width), dtype)
+    try:
+        made = _run(program, encoded.stored(), (height, width), None if out is None else out.view(np.uint8), PLAIN)
+    except NOT_DECODED as reason:
+        return store(_by_pillow(image, data, region, reason), out)
+    return made.view(dtype) if out is None else out
 
 
 def _run(

@@ -38,8 +38,8 @@ NOT_DECODED = (_C.Deferred, _C.Refused)
 #: The modes that the core decodes to, and their channels.
 CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
 
-# The modes in which Pillow opens JPEG and PNG files, by bits of a sample and by channels.
-_MODES = {8: ("", "L", "LA", "RGB", "RGBA"), 16: ("", "I;16", "RGBA", "RGB", "RGBA")}
+# The modes of the samples that the core gives as a file has them, without their palette or scale.
+_STORED = ("P", "1")
 
 
 class Header(NamedTuple):
@@ -50,7 +50,7 @@ class Header(NamedTuple):
     mode: str
     format: str
     bits: int  # of a sample of the file
-    channels: int  # of the file where the core decodes it, else 0
+    conversions: int  # the core's: a bit for each number of channels, or 0
 
 
 class _Recent(threading.local):
@@ -149,9 +149,10 @@ class Encoded:
                 data = read_file(source) if isinstance(source, str) else source
             encoded = _C.Encoded(data, self._tables, self.colorspace)
             if encoded.native:
-                width, height, bits, channels = encoded.width, encoded.height, encoded.bits, encoded.channels
+                width, height = encoded.width, encoded.height
                 check_pixels(width, height)
-                self._header = Header(width, height, _MODES[bits][channels], encoded.format, bits, channels)
+                told = encoded.mode, encoded.format, encoded.bits, encoded.conversions
+                self._header = Header(width, height, *told)
                 self._orientation = encoded.orientation
             elif encoded.format == "NPY":
                 raise npy.error(data, self.filename)
@@ -164,7 +165,7 @@ class Encoded:
         return data, encoded
 
     def _announced(self, image: Any) -> tuple[Any, Any]:
-        self._header = Header(image.width, image.height, "RGB", image.format, 8, 3)
+        self._header = Header(image.width, image.height, "RGB", image.format, 8, 1 << 3 | 1 << 4)
         self._orientation = 1
         self._map = image, image
         return self._map
@@ -254,11 +255,17 @@ class Encoded:
     def steps(self) -> tuple[str | None, tuple[str, ...]]:
         """Return the mode that the core decodes to, or None, and the modes to which Pillow then converts."""
         header, modes = self.header, self.modes
-        if not header.channels or header.bits != 8:
-            return None, modes
-        if modes and CHANNELS.get(modes[0], 0) >= (3 if header.channels > 2 else 1):
+        if modes and header.conversions >> CHANNELS.get(modes[0], 0) & 1:
             return modes[0], modes[1:]
+        if not header.conversions or header.mode not in CHANNELS:
+            return None, modes
         return header.mode, modes if modes != (header.mode,) else ()
+
+    @property
+    def as_stored(self) -> bool:
+        """Return True if its mode is the file's P or 1, of which the core gives the samples but not a PIL image."""
+        header = self.header
+        return bool(header.conversions) and header.mode in _STORED and self.modes in ((), (header.mode,))
 
     @property
     def native(self) -> bool:

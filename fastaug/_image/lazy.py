@@ -159,7 +159,7 @@ class LazyImage(Encoded, metaclass=_Hinting):
 
     def _as_pillow(self) -> Image.Image:
         """Return load(), with the metadata that Pillow's image would have."""
-        if self.header.channels:
+        if self.steps()[0] is not None:
             info = self._metadata()  # first, so that its bytes are not kept beside pixels
             image = self.load()
             image.info = info

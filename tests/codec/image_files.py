@@ -295,7 +295,14 @@ def pngs() -> dict[str, bytes]:
         files[f"stored-{colour}"] = png(31, 22, colour, level=0)
         transparent = (b"tRNS", struct.pack(">H", 3) * (3 if colour == 2 else 1))
         files[f"transparent-{colour}"] = png(12, 12, colour, before=(transparent,) if colour in (0, 2) else ())
-    files["transparent-3"] = png(12, 12, 3, 4, before=((b"PLTE", bytes(range(48))), (b"tRNS", b"\0\x80\xff")))
+    for depth in DEPTHS[3]:
+        palette = (b"PLTE", bytes(k * 37 % 256 for k in range(3 << depth)))
+        files[f"transparent-3-{depth}"] = png(29, 12, 3, depth, before=(palette, (b"tRNS", b"\xff\0\x80"[:depth])))
+        files[f"one-transparent-{depth}"] = png(13, 12, 3, depth, before=(palette, (b"tRNS", b"\xff\0")))
+        files[f"short-palette-{depth}"] = png(130, 33, 3, depth, before=((b"PLTE", b"\1\2\3"),), parts=3)
+        for colour in (0, 3):
+            files[f"1x40-{colour}-{depth}"] = png(1, 40, colour, depth)
+            files[f"67x3-{colour}-{depth}"] = png(67, 3, colour, depth, level=0)
     for name, chunks in ANCILLARY.items():
         files[name] = png(14, 10, 2, before=chunks)
     flat = [picture(30, 24), picture(30, 24, "L").convert("RGB")]
@@ -353,6 +360,24 @@ def hostile_pngs() -> dict[str, bytes]:
         "bytes-after-data": joined([chunks[0], (b"IDAT", zlib.compress(raw) + b"more"), chunks[-1]]),
         "huge-chunk": data[:33] + b"\xff\xff\xff\xf0tEXt" + data[33:],
     }
+    first, palette, *rest = chunks_of(png(31, 22, 3, 4, parts=3))
+    alphas = (b"tRNS", b"\xff\0\x80")
+    files |= {
+        "no-palette": joined([first, *rest]),
+        "palette-behind": joined([first, *rest[:-1], palette, rest[-1]]),
+        "palette-twice": joined([first, palette, (b"PLTE", bytes(48)), *rest]),
+        "palette-again": joined([first, palette, *rest[:-1], (b"PLTE", bytes(48)), rest[-1]]),
+        "alphas-behind": joined([first, palette, *rest[:-1], alphas, rest[-1]]),
+        "alphas-twice": joined([first, palette, alphas, (b"tRNS", b"\0"), *rest]),
+        "alphas-line-feed": joined([first, palette, (b"tRNS", b"\xff\0\n"), *rest]),
+        "alphas-none": joined([first, palette, (b"tRNS", b""), *rest]),
+        "alphas-300": joined([first, palette, (b"tRNS", bytes(range(100)) * 3), *rest]),
+        "bomb-of-bits": png(65500, 65500, 3, 1, data=bytes(100)),
+        "wide-bomb-of-bits": png(0x7FFFFFFF, 1, 0, 1, data=bytes(100)),
+        "16-bit-bomb": png(65500, 65500, 0, 16, data=bytes(100)),
+    }
+    for size in (0, 1, 47, 49, 767, 769, 771, 5000):
+        files[f"palette-{size}"] = joined([first, (b"PLTE", bytes(k % 251 for k in range(size))), *rest])
     header = chunks[0][1]
     for offset, value in ((8, 3), (8, 0), (9, 1), (9, 5), (9, 7), (10, 1), (11, 1), (12, 2)):
         files[f"header-{offset}-{value}"] = joined([(b"IHDR", patched(header, offset, value)), *chunks[1:]])

@@ -45,12 +45,13 @@ OWN = {
     "gray": lambda: saved(noise(0).convert("L"), "JPEG"),
     "PNG": lambda: saved(noise(0), "PNG"),
     "turned": turned,
+    "palette": lambda: saved(noise(0).convert("P"), "PNG"),
+    "16 bits": lambda: saved(Image.fromarray(np.arange(2000, dtype=np.uint16).reshape(40, 50)), "PNG"),
 }
 PILLOWS = {
     "GIF": lambda: saved(noise(0), "GIF"),
     "CMYK": lambda: saved(noise(0).convert("CMYK"), "JPEG"),
-    "palette": lambda: saved(noise(0).convert("P"), "PNG"),
-    "16 bits": lambda: saved(Image.fromarray(np.arange(2000, dtype=np.uint16).reshape(40, 50)), "PNG"),
+    "transparent gray": lambda: saved(noise(0).convert("L"), "PNG", transparency=7),
 }
 
 

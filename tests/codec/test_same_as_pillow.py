@@ -30,8 +30,10 @@ pytestmark = pytest.mark.filterwarnings(f"ignore:{WITH_ALPHA}")
 
 # What the core is there for, and what it has to leave to Pillow.
 NATIVE_JPEGS = [name for name in JPEGS if name not in ("CMYK", "RGB", "two images")]
-NATIVE_PNGS = ["L", "LA", "RGB", "RGBA", "L noise", "LA noise", "RGB noise", "RGBA noise", "text", "large"]
-NOT_NATIVE_PNGS = ["1", "P", "transparent P", "transparent L", "transparent RGB", "animated", "gray of 4 bits"]
+NATIVE_PNGS = ["L", "LA", "RGB", "RGBA", "L noise", "LA noise", "RGB noise", "RGBA noise", "text", "large", "1", "P"]
+NATIVE_PNGS += [f"{kind} of {bits} bits" for kind in ("gray", "palette") for bits in (1, 2, 4)]
+NATIVE_PNGS += ["I;16", "LA;16", "RGB;16", "RGBA;16"]
+NOT_NATIVE_PNGS = ["transparent P", "transparent L", "transparent RGB", "animated"]
 
 
 @each("name", NATIVE_JPEGS)

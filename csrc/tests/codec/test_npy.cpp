@@ -58,7 +58,7 @@ TEST_CASE("npy: pixels, whole and by region, of every number of channels") {
       Arena arena;
       const Region region = {random.between(0, 5), random.between(0, 9), 8, 28};
       const Decoded decoded = codec::decode(bytes, header, {region, channels}, arena);
-      REQUIRE(decoded.verdict.done() == codec::converts(from, channels));
+      REQUIRE(decoded.verdict.done() == codec::converts(header, channels));
       if (!decoded.verdict.done()) continue;
       CHECK(decoded.region == region);
       CHECK(decoded.view.pixel_stride == codec::pixel_stride(header, channels));

@@ -67,12 +67,62 @@ PngFile some_file(Random& random, int trial, int channels, int bits = 8) {
   return file;
 }
 
+std::vector<uint8_t> some_bytes(Random& random, int count) {
+  std::vector<uint8_t> bytes(static_cast<size_t>(count));
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.between(0, 255));
+  return bytes;
+}
+
+struct Kind {
+  int channels = 1;
+  int bits = 8;
+  bool indexed = false;
+  bool alphas = false;
+};
+
+constexpr Kind kKinds[] = {
+    {1, 1},
+    {1, 2},
+    {1, 4},
+    {1, 8},
+    {1, 16},
+    {2, 8},
+    {2, 16},
+    {3, 8},
+    {3, 16},
+    {4, 8},
+    {4, 16},
+    {1, 1, true},
+    {1, 2, true},
+    {1, 4, true},
+    {1, 8, true},
+    {1, 1, true, true},
+    {1, 2, true, true},
+    {1, 4, true, true},
+    {1, 8, true, true},
+};
+
+// A palette may have fewer entries than indices, or more.
+PngFile some_file(Random& random, int trial, const Kind& kind) {
+  PngFile file = some_file(random, trial, kind.channels, kind.bits);
+  if (kind.indexed) file.colours = some_bytes(random, 3 * random.between(1, trial % 2 == 0 ? 256 : 1 << kind.bits));
+  if (kind.alphas) file.alphas = some_bytes(random, random.between(1, 256));
+  return file;
+}
+
+bool makes(const Kind& kind, int channels) {
+  return kind.alphas ? channels % 2 == 0 : channels >= (kind.channels <= 2 ? 1 : 3);
+}
+
 TEST_CASE("pixels come out whole, by region and converted") {
   Random random(1);
-  for (int channels = 1; channels <= 4; ++channels) {
+  for (const Kind& kind : kKinds) {
+    const int channels = kind.channels;
     CAPTURE(channels);
+    CAPTURE(kind.bits);
+    CAPTURE(kind.indexed);
     for (int trial = 0; trial < 60; ++trial) {
-      const PngFile file = some_file(random, trial, channels);
+      const PngFile file = some_file(random, trial, kind);
       const GuardedFile guarded(file.bytes());
       const Header header = codec::read_header(guarded.bytes());
       REQUIRE(header.native);
@@ -80,11 +130,18 @@ TEST_CASE("pixels come out whole, by region and converted") {
       REQUIRE(header.height == file.height);
       REQUIRE(header.width == file.width);
       REQUIRE(header.channels == channels);
-      REQUIRE(header.bits == 8);
+      REQUIRE(header.bits == kind.bits);
+      REQUIRE((header.palette != codec::Palette::kNone) == kind.indexed);
+      REQUIRE((header.palette == codec::Palette::kAlpha) == kind.alphas);
       REQUIRE(header.orientation == 1);
       Arena arena;
-      for (int to = channels <= 2 ? 1 : 3; to <= 4; ++to) {
+      for (int to = 0; to <= 5; ++to) {
         CAPTURE(to);
+        REQUIRE(codec::converts(header, to) == (to >= 1 && to <= 4 && makes(kind, to)));
+        if (!codec::converts(header, to)) {
+          CHECK_FALSE(codec::decode(guarded.bytes(), header, {whole(file), to}, arena).verdict.done());
+          continue;
+        }
         for (const Region& region : {whole(file), some_region(file, random)}) {
           const Decoded decoded = codec::decode(guarded.bytes(), header, {region, to}, arena);
           REQUIRE(right(file, decoded, region, to));
@@ -100,13 +157,16 @@ TEST_CASE("pixels come out whole, by region and converted") {
 
 TEST_CASE("pixels go straight into memory, and beside them nothing is written") {
   Random random(2);
-  for (int channels = 1; channels <= 4; ++channels) {
-    CAPTURE(channels);
+  for (const Kind& kind : kKinds) {
+    CAPTURE(kind.channels);
+    CAPTURE(kind.bits);
+    CAPTURE(kind.indexed);
     for (int trial = 0; trial < 50; ++trial) {
-      const PngFile file = some_file(random, trial, channels);
+      const PngFile file = some_file(random, trial, kind);
       const GuardedFile guarded(file.bytes());
       const Header header = codec::read_header(guarded.bytes());
-      for (int to = channels <= 2 ? 1 : 3; to <= 4; ++to) {
+      for (int to = 1; to <= 4; ++to) {
+        if (!makes(kind, to)) continue;
         const int stored = to == 3 && random.between(0, 1) == 1 ? 4 : to;
         const ptrdiff_t used = ptrdiff_t{stored} * file.width;
         const ptrdiff_t row = used + random.between(0, 9);
@@ -140,7 +200,6 @@ TEST_CASE("sixteen bits stay sixteen bits") {
       REQUIRE(header.native);
       REQUIRE(header.bits == 16);
       Arena arena;
-      CHECK_FALSE(codec::decode(guarded.bytes(), header, {whole(file), channels}, arena).verdict.done());
       const Region region = some_region(file, random);
       const Decoded decoded = codec::decode_16(guarded.bytes(), header, region, arena);
       REQUIRE(decoded.verdict.done());
@@ -148,16 +207,122 @@ TEST_CASE("sixteen bits stay sixteen bits") {
       for (int y = region.y; y < region.y + region.height; ++y) {
         for (int x = region.x; x < region.x + region.width; ++x) {
           for (int c = 0; c < channels; ++c) {
-            const uint8_t* in_file =
-                file.samples.data() + static_cast<size_t>(y) * file.row() + 2 * (static_cast<size_t>(x * channels + c));
             uint16_t sample;
             std::memcpy(&sample, decoded.view.at(y, x, c), sizeof sample);
-            same &= sample == (in_file[0] << 8 | in_file[1]);
+            same &= sample == file.sample(y, x, c);
           }
         }
       }
       REQUIRE(same);
     }
+  }
+}
+
+TEST_CASE("indices and bits come out as they are stored") {
+  Random random(8);
+  for (const Kind& kind : kKinds) {
+    CAPTURE(kind.channels);
+    CAPTURE(kind.bits);
+    CAPTURE(kind.indexed);
+    for (int trial = 0; trial < 40; ++trial) {
+      const PngFile file = some_file(random, trial, kind);
+      const GuardedFile guarded(file.bytes());
+      const Header header = codec::stored_of(codec::read_header(guarded.bytes()));
+      const std::string mode = codec::mode_of(header);
+      REQUIRE(header.native == (kind.indexed || (kind.channels == 1 && kind.bits == 1)));
+      REQUIRE(header.native == (mode == "P" || mode == "1"));
+      Arena arena;
+      const Region region = some_region(file, random);
+      const Decoded decoded = codec::decode(guarded.bytes(), header, {region, 1}, arena);
+      REQUIRE(decoded.verdict.done() == header.native);
+      if (!header.native) break;
+      CHECK_FALSE(codec::converts(header, 3));
+      CHECK_FALSE(codec::decode(guarded.bytes(), header, {region, 2}, arena).verdict.done());
+      CHECK_FALSE(codec::decode_16(guarded.bytes(), header, region, arena).verdict.done());
+      bool same = decoded.view.channels == 1;
+      for (int y = region.y; y < region.y + region.height; ++y)
+        for (int x = region.x; x < region.x + region.width; ++x)
+          same &= *decoded.view.at(y, x, 0) == file.sample(y, x, 0);
+      REQUIRE(same);
+      Guarded memory(static_cast<size_t>(file.height) * static_cast<size_t>(file.width));
+      const Target target = {memory.data(), DType::kUint8, file.height, file.width, 1, file.width, 1, 1, false};
+      REQUIRE(codec::decode_into(guarded.bytes(), header, target, arena).done());
+      for (int y = 0; y < file.height; ++y)
+        for (int x = 0; x < file.width; ++x) same &= memory.data()[y * file.width + x] == file.sample(y, x, 0);
+      REQUIRE(same);
+      REQUIRE(memory.intact());
+    }
+  }
+}
+
+TEST_CASE("a palette comes once, whole and before the pixels, or the file is left to Pillow") {
+  Random random(9);
+  PngFile good(20, 20, 1, 4, random);
+  good.colours = some_bytes(random, 48);
+  const auto native = [](const PngFile& file) { return codec::read_header(GuardedFile(file.bytes()).bytes()).native; };
+  REQUIRE(native(good));
+  for (int size = 1; size <= 800; ++size) {
+    PngFile file = good;
+    file.colours = some_bytes(random, size);
+    CHECK(native(file) == (size % 3 == 0 && size <= 768));
+    file.colours = good.colours;
+    file.alphas = some_bytes(random, size);
+    CHECK(native(file) == (size <= 256));
+  }
+  const auto refused = [&](auto change) {
+    PngFile file = good;
+    change(file);
+    return !native(file);
+  };
+  const std::string palette = PngFile::chunk("PLTE", std::string(48, '\1'));
+  const std::string alphas = PngFile::chunk("tRNS", "ab");
+  CHECK(refused([&](PngFile& f) { f.before = palette; }));
+  CHECK(refused([&](PngFile& f) { f.behind = palette; }));
+  CHECK(refused([&](PngFile& f) { f.behind = alphas; }));
+  CHECK(refused([&](PngFile& f) { f.before = alphas + alphas; }));
+  CHECK_FALSE(refused([&](PngFile& f) { f.before = alphas; }));
+  CHECK_FALSE(refused([&](PngFile& f) { f.behind = PngFile::chunk("tEXt", "date:create"); }));
+  CHECK(refused([](PngFile& f) {
+    f.colours.clear();
+    f.colour = 3;
+  }));
+  CHECK(refused([](PngFile& f) { f.bits = 16; }));
+  CHECK(refused([](PngFile& f) { f.bits = 3; }));
+  // Of colours and gray they are no palette, and transparent colours are Pillow's.
+  PngFile colours(20, 20, 3, 8, random);
+  colours.before = palette;
+  colours.behind = palette;
+  CHECK(native(colours));
+  colours.before += alphas;
+  CHECK_FALSE(native(colours));
+}
+
+TEST_CASE("alphas that Pillow takes for a single transparent entry lose a line feed behind them") {
+  Random random(10);
+  PngFile file(20, 60, 1, 2, random);
+  file.colours = some_bytes(random, 12);
+  struct Alphas {
+    std::vector<uint8_t> stored;
+    int third;  // the alpha of index 2
+  };
+  for (const Alphas& alphas : {Alphas{{255, 0, 10}, 255}, Alphas{{0, 0, 10}, 10}, Alphas{{255, 255, 10}, 10},
+                               Alphas{{0, 255, 10}, 255}, Alphas{{7, 0, 10}, 10}, Alphas{{0, 10, 10}, 10}}) {
+    file.alphas = alphas.stored;
+    const GuardedFile guarded(file.bytes());
+    Arena arena;
+    const Decoded decoded =
+        codec::decode(guarded.bytes(), codec::read_header(guarded.bytes()), {whole(file), 4}, arena);
+    REQUIRE(decoded.verdict.done());
+    bool found = false, same = true;
+    for (int y = 0; y < file.height; ++y) {
+      for (int x = 0; x < file.width; ++x) {
+        if (file.sample(y, x, 0) != 2) continue;
+        found = true;
+        same &= *decoded.view.at(y, x, 3) == alphas.third;
+      }
+    }
+    CHECK(found);
+    CHECK(same);
   }
 }
 

@@ -24,6 +24,8 @@ struct PngFile {
   int level = 6;                 // of libdeflate; 0 stores
   int pieces = 1;                // IDAT chunks
   int colour = -1;               // the header's type of colour, where it is not that of the channels
+  std::vector<uint8_t> colours;  // of a palette, 3 bytes each, and the alphas of the first of them
+  std::vector<uint8_t> alphas;
   int interlaced = 0;
   size_t cut_rows = 0;     // bytes off the end of the rows before they are compressed
   std::string extra_rows;  // behind the rows
@@ -33,7 +35,8 @@ struct PngFile {
   std::string between;  // and between the first and the second
   bool ended = true;
 
-  size_t row() const { return static_cast<size_t>(width) * static_cast<size_t>(channels * bits / 8); }
+  size_t row() const { return (static_cast<size_t>(width) * static_cast<size_t>(channels * bits) + 7) / 8; }
+  bool indexed() const { return !colours.empty(); }
 
   PngFile() = default;
   PngFile(int tall, int wide, int count, int depth, Random& random)
@@ -67,7 +70,7 @@ struct PngFile {
   std::string filtered() const {
     std::string out;
     const size_t size = row();
-    const size_t pixel = static_cast<size_t>(channels * bits / 8);
+    const size_t pixel = static_cast<size_t>(std::max(1, channels * bits / 8));
     for (size_t y = 0; y < static_cast<size_t>(height); ++y) {
       const int type = filters.empty() ? 0 : filters[std::min(y, filters.size() - 1)];
       out += static_cast<char>(type);
@@ -91,12 +94,14 @@ struct PngFile {
     constexpr int kColours[] = {0, 0, 4, 2, 6};
     std::string header = number(static_cast<uint32_t>(width)) + number(static_cast<uint32_t>(height));
     header += static_cast<char>(bits);
-    header += static_cast<char>(colour >= 0 ? colour : kColours[channels]);
+    header += static_cast<char>(colour >= 0 ? colour : indexed() ? 3 : kColours[channels]);
     header += std::string(2, '\0') + static_cast<char>(interlaced);
     std::string rows = filtered() + extra_rows;
     rows.resize(rows.size() - cut_rows);
     const std::string data = packed(rows, level) + trailing;
     std::string file = "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + before;
+    if (indexed()) file += chunk("PLTE", {colours.begin(), colours.end()});
+    if (!alphas.empty()) file += chunk("tRNS", {alphas.begin(), alphas.end()});
     const size_t length = data.size() / static_cast<size_t>(pieces) + 1;
     for (size_t at = 0; at < data.size(); at += length) {
       file += chunk("IDAT", data.substr(at, length));
@@ -105,12 +110,30 @@ struct PngFile {
     return file + behind + (ended ? chunk("IEND", "") : "");
   }
 
-  // As Image.convert() makes it: gray three times, alpha dropped or opaque.
+  // A sample as the file has it.
+  int sample(int y, int x, int c) const {
+    const uint8_t* line = samples.data() + static_cast<size_t>(y) * row();
+    const auto at = static_cast<size_t>(x * channels + c);
+    if (bits == 16) return line[2 * at] << 8 | line[2 * at + 1];
+    if (bits == 8) return line[at];
+    const size_t each = static_cast<size_t>(8 / bits);
+    return line[at / each] >> (8 - static_cast<size_t>(bits) * (at % each + 1)) & ((1 << bits) - 1);
+  }
+
+  // As Image.convert() makes it: gray three times, alpha dropped or opaque, and other depths as Pillow opens them.
   uint8_t converted(int y, int x, int c, int to) const {
-    const uint8_t* pixel = samples.data() + static_cast<size_t>(y) * row() + static_cast<size_t>(x * channels);
     const bool is_alpha = to % 2 == 0 && c == to - 1;
-    if (is_alpha) return channels % 2 == 0 ? pixel[channels - 1] : 255;
-    return pixel[channels <= 2 ? 0 : c];
+    if (indexed()) {
+      const auto index = static_cast<size_t>(sample(y, x, 0));
+      if (is_alpha) return index < alphas.size() ? alphas[index] : 255;
+      const auto colour_of = [&](size_t k) { return 3 * index < colours.size() ? colours[3 * index + k] : 0; };
+      if (to >= 3) return static_cast<uint8_t>(colour_of(static_cast<size_t>(c)));
+      return static_cast<uint8_t>((colour_of(0) * 19595 + colour_of(1) * 38470 + colour_of(2) * 7471 + 32768) >> 16);
+    }
+    if (is_alpha && channels % 2 == 1) return 255;
+    const int value = sample(y, x, is_alpha ? channels - 1 : channels <= 2 ? 0 : c);
+    if (bits == 16) return static_cast<uint8_t>(channels == 1 ? std::min(value, 255) : value >> 8);
+    return static_cast<uint8_t>(value * 255 / ((1 << bits) - 1));
   }
 };
 
