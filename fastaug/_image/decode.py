@@ -70,8 +70,8 @@ def read(image: Encoded, region: Any = None, out: np.ndarray | None = None, samp
     data, encoded = image.encoded()
     if not encoded.native:
         return store(_by_pillow(image, data, region), out, samples)
-    if image.as_stored and not samples.floats:
-        return _as_stored(image, data, encoded, region, out)
+    if image.as_stored and not (samples.floats and image.mode == "1"):
+        return _as_stored(image, data, encoded, region, out, samples)
     mode, rest = image.steps()
     if mode is None or rest:
         return store(_decoded(image, data, encoded, region), out, samples)
@@ -86,17 +86,34 @@ def read(image: Encoded, region: Any = None, out: np.ndarray | None = None, samp
         return store(_by_pillow(image, data, region, reason), out, samples)
 
 
-def _as_stored(image: Encoded, data: Data, encoded: _C.Encoded, region: Any, out: np.ndarray | None) -> np.ndarray:
-    """Return indices of a palette, or booleans of mode 1, like read()."""
-    program, height, width = _program(image, region)
-    dtype = np.dtype(np.bool_) if image.mode == "1" else _UINT8
-    if out is not None:
-        check_out(out, (height, width), dtype)
+def _as_stored(
+    image: Encoded, data: Data, encoded: _C.Encoded, region: Any, out: np.ndarray | None, samples: Samples
+) -> np.ndarray:
+    """Return indices of a palette, booleans of mode 1, or uint16, like read()."""
     try:
-        made = _run(program, encoded.stored(), (height, width), None if out is None else out.view(np.uint8), PLAIN)
+        if image.mode == "I;16":
+            return owned(samples.of(read_16(image, encoded, region)[:, :, 0]), out)
+        program, height, width = _program(image, region)
+        if image.mode != "1":
+            if out is not None:
+                check_out(out, (height, width), samples.dtype)
+            return _run(program, encoded.stored(), (height, width), out, samples)
+        if out is not None:
+            check_out(out, (height, width), np.dtype(np.bool_))
+        as_bytes = None if out is None else out.view(np.uint8)
+        made = _run(program, encoded.stored(), (height, width), as_bytes, PLAIN)
+        return made.view(np.bool_) if out is None else out
     except NOT_DECODED as reason:
-        return store(_by_pillow(image, data, region, reason), out)
-    return made.view(dtype) if out is None else out
+        return store(_by_pillow(image, data, region, reason), out, samples)
+
+
+def read_16(image: Encoded, encoded: _C.Encoded, region: Any = None) -> np.ndarray:
+    """Return uint16 HWC of the channels of a PNG file of 16 bits, or raise the core's Deferred or Refused."""
+    orientation = image.orientation if image.exif else 1
+    wanted = stored_part(region, encoded.height, encoded.width, orientation)
+    samples = np.empty((*wanted[2:], encoded.channels), np.uint16)
+    encoded.read_16(*wanted, samples.__array_interface__["data"][0])
+    return orient(samples, orientation)
 
 
 def _run(
@@ -236,6 +253,17 @@ def stored_region(region: Region, height: int, width: int, orientation: int) -> 
     return top, left, rows, columns
 
 
+def orient(array: np.ndarray, orientation: int) -> np.ndarray:
+    """Return a view of a stored HWC array, turned by an Exif orientation."""
+    if orientation > 4:
+        array = array.swapaxes(0, 1)
+    if orientation in (3, 4, 7, 8):
+        array = array[::-1]
+    if orientation in (2, 3, 6, 7):
+        array = array[:, ::-1]
+    return array
+
+
 def stored_part(region: Any, height: int, width: int, orientation: int) -> Region:
     """Check a region, and return it in the stored image, or all of that for None."""
     if region is None:
@@ -268,6 +296,11 @@ def store(image: Image.Image, out: np.ndarray | None = None, samples: Samples = 
         else:
             return _run(b"", source, shape, out, samples)
     return kept(samples.of(np.asarray(image)), out)
+
+
+def owned(array: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    """Return an array that nobody else holds in C order, or copy it to `out` if given, as kept() does."""
+    return np.ascontiguousarray(array) if out is None else kept(array, out)
 
 
 def kept(array: np.ndarray, out: np.ndarray | None) -> np.ndarray:

@@ -29,23 +29,17 @@ def read(
     image: Encoded, mode: str, region: Any, out: np.ndarray | None, wanted: decode.Samples = decode.PLAIN
 ) -> np.ndarray:
     """Read like decode.read() in one of the modes above. `image` has mode I;16."""
-    data, encoded = image.encoded()
-    sixteen = is_16_bit(data)
     if mode == "I;16":
-        if not (sixteen and encoded.native and encoded.channels == 1):
-            return decode.read(image, region, out, wanted)
-    elif not sixteen:
+        return decode.read(image, region, out, wanted)
+    data, _ = image.encoded()
+    if not is_16_bit(data):
         raise ValueError(
             f"mode {mode!r} is for PNG files of 16 bits a sample, got a {image.format} file of {image.header.bits} bits"
         )
     samples, channels = stored_samples(image, region), CHANNELS[mode]
     if channels < 3 and samples.shape[2] > 2:
         raise ValueError(f"mode 'LA;16' is for gray files, got one of {samples.shape[2]} channels")
-    samples = to_channels(samples, channels, 0xFFFF)
-    if mode == "I;16":
-        samples = samples[:, :, 0]
-    samples = wanted.of(samples)
-    return np.ascontiguousarray(samples) if out is None else decode.kept(samples, out)
+    return decode.owned(wanted.of(to_channels(samples, channels, 0xFFFF)), out)
 
 
 def stored_samples(image: Encoded, region: Any = None) -> np.ndarray:
@@ -53,17 +47,14 @@ def stored_samples(image: Encoded, region: Any = None) -> np.ndarray:
     data, encoded = image.encoded()
     native: Exception | None = None
     if encoded.native:
-        orientation = image.orientation if image.exif else 1
-        wanted = decode.stored_part(region, encoded.height, encoded.width, orientation)
-        samples = np.empty((*wanted[2:], encoded.channels), np.uint16)
         try:
-            encoded.read_16(*wanted, samples.__array_interface__["data"][0])
-            return orient(samples, orientation)
+            return decode.read_16(image, encoded, region)
         except NOT_DECODED as reason:
             native = reason
     samples, orientation = _by_pillow(image, bytes(data), native)
-    top, left, height, width = decode.stored_part(region, *samples.shape[:2], orientation)
-    return orient(samples[top : top + height, left : left + width], orientation)
+    rows, columns = samples.shape[:2]
+    top, left, height, width = decode.stored_part(region, rows, columns, orientation)
+    return decode.orient(samples[top : top + height, left : left + width], orientation)
 
 
 def _by_pillow(image: Encoded, data: bytes, native: Exception | None) -> tuple[np.ndarray, int]:
@@ -97,14 +88,3 @@ def to_channels(samples: np.ndarray, channels: int, opaque: int) -> np.ndarray:
     if colours < channels:
         result[:, :, -1] = samples[:, :, -1] if given in (2, 4) else opaque
     return result
-
-
-def orient(array: np.ndarray, orientation: int) -> np.ndarray:
-    """Return a view of a stored HWC array, turned by an Exif orientation."""
-    if orientation > 4:
-        array = array.swapaxes(0, 1)
-    if orientation in (3, 4, 7, 8):
-        array = array[::-1]
-    if orientation in (2, 3, 6, 7):
-        array = array[:, ::-1]
-    return array

@@ -38,8 +38,8 @@ NOT_DECODED = (_C.Deferred, _C.Refused)
 #: The modes that the core decodes to, and their channels.
 CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
 
-# The modes of the samples that the core gives as a file has them, without their palette or scale.
-_STORED = ("P", "1")
+# The modes of which the core gives the samples as a file has them: without their palette, scale, or loss of bits.
+_STORED = ("P", "1", "I;16")
 
 
 class Header(NamedTuple):
@@ -263,7 +263,7 @@ class Encoded:
 
     @property
     def as_stored(self) -> bool:
-        """Return True if its mode is the file's P or 1, of which the core gives the samples but not a PIL image."""
+        """Return True if its mode is the file's P, 1 or I;16: the core gives its samples, but not a PIL image."""
         header = self.header
         return bool(header.conversions) and header.mode in _STORED and self.modes in ((), (header.mode,))
 

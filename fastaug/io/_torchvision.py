@@ -377,7 +377,7 @@ def _chw(array: np.ndarray, orientation: int = 1) -> torch.Tensor:
     """Return an HW or HWC array as a tensor, turned by an Exif orientation."""
     import torch
 
-    array = decode16.orient(array, orientation)
+    array = decode.orient(array, orientation)
     if not array.flags.writeable or not array.flags.c_contiguous:
         array = np.array(array, order="C")
     return torch.from_numpy(array.reshape(*array.shape[:2], -1)).permute(2, 0, 1)

@@ -286,8 +286,12 @@ TEST_CASE("a palette comes once, whole and before the pixels, or the file is lef
     f.colours.clear();
     f.colour = 3;
   }));
-  CHECK(refused([](PngFile& f) { f.bits = 16; }));
-  CHECK(refused([](PngFile& f) { f.bits = 3; }));
+  for (const int bits : {3, 16}) {
+    CHECK(refused([&](PngFile& f) {
+      f.bits = bits;
+      f.samples.resize(f.row() * 20);
+    }));
+  }
   // Of colours and gray they are no palette, and transparent colours are Pillow's.
   PngFile colours(20, 20, 3, 8, random);
   colours.before = palette;
