@@ -299,7 +299,7 @@ def store(image: Image.Image, out: np.ndarray | None = None, samples: Samples = 
 
 
 def owned(array: np.ndarray, out: np.ndarray | None) -> np.ndarray:
-    """Return an array that nobody else holds in C order, or copy it to `out` if given, as kept() does."""
+    """Return a new array in C order, which may be the given one, or copy that to `out` as kept() does."""
     return np.ascontiguousarray(array) if out is None else kept(array, out)
 
 

@@ -28,18 +28,42 @@ _INSIGNIFICANT = range(95000, 105001)
 
 def stored_samples(image: LazyImage) -> np.ndarray:
     """Return uint8 HWC of the file's channels: palettes as indices, gray of fewer bits scaled to 0..255."""
-    pixels = decode.read(image)
-    if pixels.dtype == np.bool_:
-        pixels = np.where(pixels, np.uint8(255), np.uint8(0))
+    pixels = decode.read(image.convert("L") if image.mode == "1" else image)
     return pixels.reshape(*pixels.shape[:2], -1)
+
+
+def by_core(image: LazyImage, channels: int) -> np.ndarray | None:
+    """Return samples of so many channels as libpng makes them, if the core does so while it decodes, else None."""
+    header = image.header
+    gray = header.mode in ("1", "L", "LA")
+    # libpng weighs colours otherwise than Pillow.
+    if header.bits == 16 or not header.conversions >> channels & 1 or (channels < 3 and not gray):
+        return None
+    samples = decode.read(image.convert(("L", "LA", "RGB", "RGBA")[channels - 1]))
+    if gray and header.bits < 8 and channels in (2, 4):
+        samples[:, :, -1] = _opaque(header.bits)
+    return samples
+
+
+def _opaque(bits: int) -> int:
+    """Return libpng's opaque alpha: the file's largest sample, even after it scaled gray to 8 bits."""
+    return (1 << bits) - 1
+
+
+def gray_of_indices(indices: np.ndarray, data: bytes, gamma: int | None) -> np.ndarray:
+    """Return the gray that libpng makes of the palette's colours. Those behind its end are black."""
+    palette = next(chunk.content for chunk in chunks(data) if chunk.kind == b"PLTE")
+    colours = np.zeros((256, 1, 3), np.uint8)
+    colours[: len(palette) // 3, 0] = np.frombuffer(palette, np.uint8).reshape(-1, 3)
+    shades: np.ndarray = gray(colours, gamma).astype(np.uint8)[:, 0][indices]
+    return shades
 
 
 def to_channels(samples: np.ndarray, channels: int, bits: int, gamma: int | None) -> np.ndarray:
     """Convert HWC samples to another number of channels, 1 to 4. `bits` is the depth of a sample in the file."""
     if samples.shape[2] > 2 and channels < 3:
         samples = np.dstack([gray(samples, gamma).astype(samples.dtype), samples[:, :, 3:]])
-    # libpng uses the file's largest sample as opaque, even after it scaled gray to 8 bits.
-    return decode16.to_channels(samples, channels, (1 << bits) - 1)
+    return decode16.to_channels(samples, channels, _opaque(bits))
 
 
 def gray(samples: np.ndarray, gamma: int | None) -> np.ndarray:

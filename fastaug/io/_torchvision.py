@@ -410,15 +410,21 @@ def _decode_png(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
     image = LazyImage(data, None)
     if not image.encoded(keep=True)[1].native:
         image = LazyImage(_png.bare(data), None)
-    bits = image.header.bits
-    samples = decode16.stored_samples(image) if decode16.is_16_bit(data) else _png.stored_samples(image)
+    header = image.header
     orientation = _exif.of_tiff(_png.exif_of(data)) if exif else 1
+    stored = decode16.stored_samples if decode16.is_16_bit(data) else _png.stored_samples
     if mode is ImageReadMode.UNCHANGED:
-        return _chw(samples, orientation)
-    if image.header.mode == "P":
-        # A transparent colour counts for palettes only.
-        samples = decode.read(image.convert("RGBA"))
-    return _chw(_png.to_channels(samples, mode.value, bits, _png.gamma_of(data)), orientation)
+        return _chw(stored(image), orientation)
+    direct = _png.by_core(image, mode.value)
+    if direct is not None:
+        return _chw(direct, orientation)
+    gamma = _png.gamma_of(data)
+    indexed = header.mode == "P"
+    if indexed and mode is ImageReadMode.GRAY and header.conversions:
+        return _chw(_png.gray_of_indices(decode.read(image), data, gamma), orientation)
+    # A transparent colour counts for palettes only.
+    samples = decode.read(image.convert("RGBA")) if indexed else stored(image)
+    return _chw(_png.to_channels(samples, mode.value, header.bits, gamma), orientation)
 
 
 def _decode_colour(data: bytes, mode: ImageReadMode, format: str, name: str) -> torch.Tensor:

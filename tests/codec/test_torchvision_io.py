@@ -106,6 +106,35 @@ def test_gray_of_png_with_a_gamma(bits: int, gamma: str) -> None:
 
 
 @pytest.mark.skipif(not since(0, 26), reason="older ones read them otherwise")
+@pytest.mark.parametrize("bits", [1, 2, 4, 8])
+@each("gamma", ["none", *GAMMAS])
+@each("alphas", [b"", b"\xff\0", b"\x80\0", b"\x07"])
+def test_palettes(bits: int, gamma: str, alphas: bytes) -> None:
+    """Gray is that of the palette's colours, in linear light if the file has a gamma."""
+    chunks = [made.chunk(b"PLTE", noise(1, 1 << bits).tobytes())]
+    if alphas:
+        chunks.append(made.chunk(b"tRNS", alphas))
+    if gamma != "none":
+        chunks.insert(0, GAMMAS[gamma])
+    for width in (1, 7, 16, 37):
+        data = tensor(made.png(made.samples(9, width, 1, bits), 3, bits, *chunks))
+        for mode in ("GRAY", "RGB", "RGBA") if alphas else ("GRAY", "RGB"):
+            check("decode_png", data, mode)
+
+
+@pytest.mark.skipif(not since(0, 26), reason="older ones read them otherwise")
+@pytest.mark.parametrize("bits", [1, 2, 4, 8, 16])
+@each("channels", [1, 2])
+def test_gray(bits: int, channels: int) -> None:
+    if channels == 2 and bits < 8:
+        return
+    for width in (1, 7, 16, 37):
+        data = tensor(made.png(made.samples(9, width, channels, bits), 4 if channels == 2 else 0, bits))
+        for mode in MODES:
+            check("decode_png", data, mode)
+
+
+@pytest.mark.skipif(not since(0, 26), reason="older ones read them otherwise")
 @pytest.mark.parametrize("source", ["RGB", "RGBA"])
 @each("lossless", [False, True])
 @each("mode", ["UNCHANGED", "RGB", "RGBA"])
