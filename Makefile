@@ -10,7 +10,7 @@
 #   REGIONS=.. MUTATIONS=..  make soak-jpeg: how many regions and changed files libjpeg is compared on
 #   MINUTES=30 FIRST=0       make soak-loader: how long random epochs of the DataLoader are run, and the first's number
 #   MINUTES=20 FIRST=0       make soak-slide: how long random regions of slides are read, and the first's number
-#   TARGET=png SECONDS=600   make fuzz: one target (jpeg, png, sniff, program) and how long it runs (default: each, 3600)
+#   TARGET=png SECONDS=600   make fuzz: one target (jpeg, png, webp, sniff, program) and how long it runs (default: each, 3600)
 #   TIER=all                 make test-python, test-native: the tier whose tests run (fast, all, nightly; default: all)
 #   FASTAUG_SCALE=3          the same: how many random cases are run, in times what `make test-all` runs
 #   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench, such as
@@ -53,7 +53,7 @@ INSTALL := $(PIP) install --quiet --constraint constraints.txt
 CMAKE := env PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 CTEST := env PATH="$(CURDIR)/$(BIN):$$PATH" ctest
 
-SYSTEM_PACKAGES := g++ libhwy-dev libjpeg-dev libdeflate-dev
+SYSTEM_PACKAGES := g++ libhwy-dev libjpeg-dev libdeflate-dev libwebp-dev
 BUILD_PACKAGES := $(SYSTEM_PACKAGES) ccache
 # Only where no other usable Python is found.
 PYTHON_PACKAGES := python3 python3-venv
@@ -338,7 +338,7 @@ cuda-all: $(STAMPS)/test
 
 # Fuzzing
 
-FUZZ_TARGETS := jpeg png sniff program
+FUZZ_TARGETS := jpeg png webp sniff program
 FUZZ_CXX := clang++-19
 FUZZ_PACKAGES := clang-19 libclang-rt-19-dev
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.util
+import io
 import os
 import sys
 import threading
@@ -18,6 +19,7 @@ import torch
 from PIL import Image
 
 import fastaug
+import fastaug.io
 import fastaug.transforms as T
 
 # sha256 of what torchvision 0.29 gives for the same seed.
@@ -66,6 +68,13 @@ def main() -> None:
     assert isinstance(resized, Image.Image)
     reference = image.resize((130, 97), Image.Resampling.BILINEAR)
     assert np.array_equal(np.asarray(resized), np.asarray(reference)), "Resize differs from Pillow's"
+
+    for lossless in (False, True):
+        file = io.BytesIO()
+        image.save(file, "WEBP", lossless=lossless)
+        assert np.array_equal(fastaug.io.imread(file), np.asarray(Image.open(file))), (
+            "imread differs from Pillow's WebP"
+        )
 
     torchvision = "with" if importlib.util.find_spec("torchvision") else "without"
     versions = f"fastaug {fastaug.__version__} ({fastaug.isa()}), Python {sys.version.split()[0]}"

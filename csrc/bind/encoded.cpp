@@ -187,7 +187,9 @@ void register_encoded(py::module_& m) {
   m.attr("Refused") = py::handle(refused);
   py::register_exception_translator(translate_verdict);
 
+  codec::survive_forks();
   m.def("jpeg_decoder", &codec::jpeg_decoder);
+  m.def("webp_decoder", &codec::webp_decoder);
   m.def("jpeg_filters", &codec::jpeg::filters, py::arg("height"), py::arg("width"), py::arg("channels"));
   m.def("jpeg_filter", &jpeg_filter, py::arg("source"), py::arg("quality"), py::arg("target"));
   m.def(

@@ -102,6 +102,7 @@ void choose_kernels() {
   try {
     kernels();
     codec::jpeg_decoder();
+    codec::webp_decoder();
   } catch (const Error&) {
     // FASTAUG_ISA names none. The first image says so.
   }

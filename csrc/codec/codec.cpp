@@ -1,6 +1,6 @@
 #include "codec/codec.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "codec/table.h"
 
@@ -38,7 +38,10 @@ const char* name_of(Format format) {
 Format sniff(Bytes bytes) {
   for (const Codec* codec : kCodecs) {
     const std::string_view magic = codec->magic;
-    if (bytes.size >= magic.size() && std::memcmp(bytes.data, magic.data(), magic.size()) == 0) return codec->format;
+    const auto matches = [](char wanted, uint8_t byte) {
+      return wanted == '?' || static_cast<uint8_t>(wanted) == byte;
+    };
+    if (bytes.size >= magic.size() && std::equal(magic.begin(), magic.end(), bytes.data, matches)) return codec->format;
   }
   return Format::kOther;
 }

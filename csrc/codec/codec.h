@@ -25,7 +25,7 @@ enum class Format : uint8_t {
 #undef FASTAUG_FORMAT
 };
 
-// "JPEG", "PNG", "NPY"; "image" for kOther.
+// "JPEG", "PNG", "NPY", "WEBP"; "image" for kOther.
 const char* name_of(Format format);
 
 // By the first bytes alone.
@@ -95,8 +95,8 @@ inline bool converts(const Header& header, int channels) {
 // kDone if a decoder, Pillow included, should try these bytes; else kRefused. For what is not native or was deferred.
 Verdict afford(Bytes bytes);
 
-// Where the image that begins here ends: behind its last byte. kNoEnd where these bytes do not tell, as too few of a
-// file, and of formats that are not known here.
+// Where the image that begins here ends: behind its last byte, which may be beyond these bytes where the header says
+// it. kNoEnd where these bytes do not tell, as too few of a file, and of formats that are not known here.
 size_t image_end(Bytes bytes);
 constexpr size_t kNoEnd = ~size_t{0};
 
@@ -160,5 +160,12 @@ bool takes_index(const Header& header);
 // Who is asked first for a sequential JPEG: "own", with libjpeg for what that decoder leaves, or "libjpeg".
 // FASTAUG_JPEG names one; without it, whichever is faster on this machine.
 const char* jpeg_decoder();
+
+// Who decodes WebP files: "libwebp" and its version, or "Pillow" in a build without libwebp.
+const char* webp_decoder();
+
+// Makes forks wait until no thread is inside a library that takes locks: a child would wait for them for ever. To be
+// called once.
+void survive_forks();
 
 }  // namespace fastaug::codec

@@ -13,7 +13,8 @@ namespace fastaug::codec {
 struct Codec {
   Format format;
   const char* name;
-  std::string_view magic;  // the bytes that every file begins with, and no file of another format
+  // The bytes that every file begins with, and no file of another format; '?' stands for any.
+  std::string_view magic;
 
   Header (*read_header)(Bytes bytes);
   // Null where a file cannot cost more than an honest image of its size.

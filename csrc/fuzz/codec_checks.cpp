@@ -28,11 +28,14 @@ constexpr int64_t kMostPixels = int64_t{1} << 20;
 constexpr size_t kBytesPerPixel = 48;
 constexpr size_t kPixelsPerByte = 8 * 1032;
 constexpr size_t kBytesPerFile = size_t{4} << 20;
+constexpr size_t kTablesPerPixel = 1024;
 
 size_t memory_bound(Bytes file, const Header& header) {
   const size_t blocks_high = (static_cast<size_t>(header.height) + 31) / 32;
   const size_t blocks_wide = (static_cast<size_t>(header.width) + 31) / 32;
   const size_t pixels = blocks_high * blocks_wide * 1024;
+  // Lossless pixels may take no bits, and a set of libwebp's tables of codes stands for sixteen pixels or more.
+  if (header.format == codec::Format::kWebp) return kBytesPerFile + (kBytesPerPixel + kTablesPerPixel) * pixels;
   // A row is the least that is decoded.
   const size_t fillable = file.size * kPixelsPerByte + blocks_wide * 1024;
   return kBytesPerFile + kBytesPerPixel * std::min(pixels, fillable);

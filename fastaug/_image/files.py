@@ -21,7 +21,7 @@ AT_ONCE = 16 << 20
 _FIRST = 1 << 20
 _MOST = 1 << 30
 
-# First bytes of formats that define the end of an image: the core's, and WebP (RIFF has the size in its header).
+# First bytes of formats that define the end of an image.
 _JPEG = b"\xff\xd8\xff"
 _RIFF, _WEBP = b"RIFF", b"WEBP"
 _HEAD = 12
@@ -108,9 +108,6 @@ def _is_webp(head: bytes) -> bool:
 
 def _end_of(data: bytes) -> int | None:
     """Return the offset at which the image ends, maybe beyond these bytes, or None if they do not define it."""
-    if _is_webp(data):
-        size = int.from_bytes(data[4:8], "little")
-        return 8 + size + size % 2
     return _C.image_end(data)
 
 

@@ -26,6 +26,7 @@ class Info:
         isa: the instruction set of the pixel kernels; ``FASTAUG_ISA`` chooses.
         isas: those that this build and this machine have, best last.
         jpeg: the decoder of JPEGs, "own" or "libjpeg"; ``FASTAUG_JPEG`` chooses.
+        webp: the decoder of WebP files, libwebp with its version, or "Pillow" in a build without it.
         cuda: the GPU of ``batch(device="cuda")``, or why there is none.
         versions: of Python, and of the packages whose results fastaug reproduces, by name, or "not installed".
         rules: behaviour that depends on those versions or on this machine.
@@ -37,6 +38,7 @@ class Info:
     isa: str
     isas: tuple[str, ...]
     jpeg: str
+    webp: str
     cuda: str
     versions: dict[str, str]
     rules: dict[str, str]
@@ -47,6 +49,7 @@ class Info:
             "processor": f"{self.processor}, {self.cpus} CPU{'s' * (self.cpus != 1)}",
             "isa": f"{self.isa} (of {', '.join(self.isas)}; FASTAUG_ISA chooses)",
             "jpeg": f"{self.jpeg} (of own, libjpeg; FASTAUG_JPEG chooses)",
+            "webp": self.webp,
             "cuda": self.cuda,
             **self.versions,
         }
@@ -64,6 +67,7 @@ def info(version: str) -> Info:
         isa=_C.isa(),
         isas=tuple(_C.isas()),
         jpeg=_C.jpeg_decoder(),
+        webp=_C.webp_decoder(),
         cuda=_cuda(),
         versions={"Python": sys.version.split()[0], **{name: _version(found) for name, found in _PACKAGES.items()}},
         rules=_rules(),

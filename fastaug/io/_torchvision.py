@@ -432,7 +432,8 @@ def _decode_colour(data: bytes, mode: ImageReadMode, format: str, name: str) -> 
     image = LazyImage(data, None)
     if image.format != format:
         raise RuntimeError(f"Not {name} file, but {image.format}")
-    opened: Any = image.open(data) if format == "WEBP" else None
+    # The core takes still images only.
+    opened: Any = image.open(data) if format == "WEBP" and not image.encoded(keep=True)[1].native else None
     if opened is not None and opened.n_frames > 1:
         raise RuntimeError("Animated WebP files are not supported.")
     if mode in (ImageReadMode.GRAY, ImageReadMode.GRAY_ALPHA):

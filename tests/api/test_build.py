@@ -48,6 +48,7 @@ def test_flags_of_a_build_type_are_the_packagers(
     [
         (["highway", "jpeg", "deflate"], "libhwy-dev libjpeg62-turbo-dev libdeflate-dev"),
         (["deflate"], "libdeflate-dev"),
+        (["webp"], "libwebp-dev"),
         (["highway", "pybind11"], "libhwy-dev"),
         (["pybind11"], None),
     ],
@@ -57,9 +58,16 @@ def test_all_that_is_missing_is_named_at_once(tmp_path: Path, absent: list[str],
         "highway": "-DHWY_INCLUDE_DIR=/nowhere",
         "jpeg": "-DCMAKE_DISABLE_FIND_PACKAGE_JPEG=ON",
         "deflate": "-DDEFLATE_INCLUDE_DIR=",
+        "webp": "-DWEBP_INCLUDE_DIR=;-DFASTAUG_WEBP=ON",
         "pybind11": "-DCMAKE_DISABLE_FIND_PACKAGE_pybind11=ON",
     }
-    said = {"highway": "Highway", "jpeg": "libjpeg-turbo", "deflate": "libdeflate", "pybind11": "pybind11"}
+    said = {
+        "highway": "Highway",
+        "jpeg": "libjpeg-turbo",
+        "deflate": "libdeflate",
+        "webp": "libwebp",
+        "pybind11": "pybind11",
+    }
     options = [option for name in absent for option in hidden[name].split(";")]
     options.append(f"-DFASTAUG_PYTHON={'ON' if 'pybind11' in absent else 'OFF'}")
     done = subprocess.run([str(CMAKE), "-S", ROOT, "-B", tmp_path, *options], capture_output=True, text=True)
@@ -71,3 +79,23 @@ def test_all_that_is_missing_is_named_at_once(tmp_path: Path, absent: list[str],
     if packages is not None:
         assert f"  apt install {packages}\n" in message
     assert message.count("Not found") == 1 and done.stderr.count("CMake Error") == 1
+
+
+@pytest.mark.skipif(CMAKE is None, reason="cmake is not installed")
+@pytest.mark.parametrize("option", ["-DWEBP_INCLUDE_DIR=", "-DFASTAUG_WEBP=OFF"])
+def test_without_libwebp(tmp_path: Path, option: str) -> None:
+    """Pillow decodes WebP files then."""
+    command = [
+        str(CMAKE),
+        "-S",
+        ROOT,
+        "-B",
+        tmp_path,
+        "-DFASTAUG_PYTHON=OFF",
+        "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+        option,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Without libwebp" in done.stdout
+    assert "FASTAUG_WEBP" not in (tmp_path / "compile_commands.json").read_text()

@@ -23,6 +23,7 @@ def test_what_is_in_use() -> None:
     found = fastaug.info()
     assert (found.fastaug, found.isa, found.isas) == (fastaug.__version__, fastaug.isa(), tuple(_C.isas()))
     assert found.jpeg == _C.jpeg_decoder()
+    assert found.webp == _C.webp_decoder() and found.webp.startswith(("libwebp ", "Pillow"))
     assert found.cpus == len(os.sched_getaffinity(0))
     assert found.versions["torch"].startswith(torch.__version__.partition("+")[0])
     assert found.versions["torchvision"].startswith(torchvision.__version__.partition("+")[0])

@@ -19,6 +19,7 @@ import long_description  # noqa: E402
 BUNDLED = {
     "libjpeg-turbo": ("bundled.txt", "Independent JPEG Group"),
     "libdeflate": ("bundled.txt", "Copyright 2016 Eric Biggers"),
+    "libwebp": ("bundled.txt", "Copyright (c) 2010, Google Inc. All rights reserved."),
     "Highway": ("highway.txt", "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION"),
     "pybind11": ("pybind11.txt", "Copyright (c) 2016 Wenzel Jakob"),
 }
@@ -45,7 +46,7 @@ def test_licences_are_of_what_is_compiled_in() -> None:
     """Whatever CMake looks for, but what the tests need, has a licence here; a library more wants one more."""
     cmake = (ROOT / "CMakeLists.txt").read_text() + (ROOT / "cmake" / "codecs.cmake").read_text()
     wanted = set(re.findall(r'fastaug_missing\("(\S+)', cmake)) | set(re.findall(r"find_package\((\w+)", cmake))
-    assert wanted == {"Highway", "libjpeg-turbo", "libdeflate", "JPEG", "pybind11", "doctest"}
+    assert wanted == {"Highway", "libjpeg-turbo", "libdeflate", "libwebp", "JPEG", "pybind11", "doctest"}
 
 
 def test_metadata(tmp_path: Path) -> None:

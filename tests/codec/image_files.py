@@ -384,6 +384,122 @@ def hostile_pngs() -> dict[str, bytes]:
     return files
 
 
+# WebP
+
+
+def riff(*chunks: tuple[bytes, bytes]) -> bytes:
+    """A WebP of these chunks, with the right sizes."""
+    body = b"".join(kind + len(data).to_bytes(4, "little") + data + bytes(len(data) % 2) for kind, data in chunks)
+    return b"RIFF" + (4 + len(body)).to_bytes(4, "little") + b"WEBP" + body
+
+
+def riff_chunks(data: bytes) -> list[tuple[bytes, bytes]]:
+    """Name and data of every chunk that is there whole."""
+    chunks, at = [], 12
+    while at + 8 <= len(data):
+        size = int.from_bytes(data[at + 4 : at + 8], "little")
+        if at + 8 + size > len(data):
+            break
+        chunks.append((data[at : at + 4], data[at + 8 : at + 8 + size]))
+        at += 8 + size + size % 2
+    return chunks
+
+
+def transparent(width: int, height: int) -> Image.Image:
+    image = picture(width, height).convert("RGBA")
+    image.putalpha(picture(width, height, "L"))
+    return image
+
+
+def webps() -> dict[str, bytes]:
+    """Sound WebP files."""
+    files = {}
+    for width, height in ((1, 1), (7, 5), (40, 29), (67, 18)):
+        for name, image in (("rgb", picture(width, height)), ("rgba", transparent(width, height))):
+            files[f"{width}x{height}-{name}"] = encode(image, "WEBP")
+            files[f"{width}x{height}-{name}-lossless"] = encode(image, "WEBP", lossless=True, exact=True)
+    photo, clear = picture(70, 53), transparent(70, 53)
+    for quality in (0, 50, 100):
+        files[f"quality-{quality}"] = encode(photo, "WEBP", quality=quality)
+        files[f"alpha-quality-{quality}"] = encode(clear, "WEBP", alpha_quality=quality)
+    for method in (0, 6):
+        files[f"method-{method}"] = encode(clear, "WEBP", method=method)
+        files[f"method-{method}-lossless"] = encode(clear, "WEBP", method=method, lossless=True)
+    files["palette"] = encode(photo.quantize(9).convert("RGB"), "WEBP", lossless=True)
+    files["flat"] = encode(Image.new("RGB", (70, 53), "navy"), "WEBP", lossless=True)
+    for orientation in range(1, 9):
+        files[f"exif-{orientation}"] = encode(picture(12, 9), "WEBP", exif=exif(orientation))
+    files["xmp"] = encode(photo, "WEBP", xmp=b'<x tiff:Orientation="6"/>', lossless=True)
+    files["icc"] = encode(photo, "WEBP", icc_profile=b"not a profile" * 9)
+    files["unknown"] = riff(*riff_chunks(files["icc"]), (b"what", b"nobody knows"))
+    files["after-end"] = files["40x29-rgb"] + b"more"
+    files["animated"] = encode(photo, "WEBP", save_all=True, append_images=[photo.rotate(90)])
+    return files
+
+
+def hostile_webps() -> dict[str, bytes]:
+    lossy, lossless, clear = (
+        encode(picture(40, 29), "WEBP"),
+        encode(picture(40, 29), "WEBP", lossless=True),
+        encode(transparent(40, 29), "WEBP"),
+    )
+    (image,) = riff_chunks(lossy)
+    (exact,) = riff_chunks(lossless)
+    extended, alpha, colours = riff_chunks(clear)
+    profile = (b"ICCP", b"profile")
+    files = {f"length-{length}": lossy[:length] for length in (4, 8, 12, 16, 20, 29, 30, len(lossy) // 2)}
+    files |= {
+        "no-last-byte": lossy[:-1],
+        "no-last-byte-lossless": lossless[:-1],
+        "cut": riff((image[0], image[1][: len(image[1]) // 2])),
+        "cut-lossless": riff((exact[0], exact[1][: len(exact[1]) // 2])),
+        "cut-alpha": riff(extended, (alpha[0], alpha[1][: len(alpha[1]) // 2]), colours),
+        "no-alpha-data": riff(extended, (alpha[0], b""), colours),
+        "alpha-header": riff(extended, (alpha[0], b"\xff" + alpha[1][1:]), colours),
+        "alpha-of-lossless": riff(extended, alpha, exact),
+        "alpha-alone": riff(extended, alpha),
+        "alpha-first": riff(alpha, image),
+        "alpha-twice": riff(extended, alpha, alpha, colours),
+        "alpha-behind": riff(extended, colours, alpha),
+        "alpha-apart": riff(extended, alpha, profile, colours),
+        "alpha-unannounced": riff((extended[0], bytes(4) + extended[1][4:]), alpha, colours),
+        "alpha-announced": riff(extended, colours),
+        "images": riff(extended, alpha, colours, colours),
+        "images-lossless": riff((extended[0], bytes(4) + extended[1][4:]), exact, exact),
+        "no-image": riff(extended, profile),
+        "nothing": riff(),
+        "header-twice": riff(extended, extended, alpha, colours),
+        "header-behind": riff(image, extended),
+        "header-short": riff((extended[0], extended[1][:9]), alpha, colours),
+        "header-long": riff((extended[0], extended[1] + bytes(4)), alpha, colours),
+        "other-canvas": riff((extended[0], extended[1][:4] + b"\x28\0\0\x1c\0\0"), alpha, colours),
+        "bomb-canvas": riff((extended[0], extended[1][:4] + b"\xff" * 6), alpha, colours),
+        "flags": riff((extended[0], b"\xff" * 4 + extended[1][4:]), alpha, colours),
+        "flag-of-animation": riff((extended[0], b"\x12" + extended[1][1:]), alpha, colours),
+        "frames-of-none": riff(extended, alpha, colours, (b"ANIM", bytes(6)), (b"ANMF", bytes(24))),
+        "exif-garbage": riff((extended[0], b"\x18" + extended[1][1:]), alpha, colours, (b"EXIF", b"Exif\0\0garbage")),
+        "behind": riff(image, (b"what", b"nobody knows")),
+        "odd-size": lossy[:4] + (len(lossy) - 9).to_bytes(4, "little") + lossy[8:],
+        "size-too-small": lossy[:4] + (20).to_bytes(4, "little") + lossy[8:],
+        "size-too-large": lossy[:4] + (len(lossy)).to_bytes(4, "little") + lossy[8:],
+        "size-huge": lossy[:4] + b"\xff" * 4 + lossy[8:],
+        "chunk-huge": lossy[:16] + b"\xff" * 4 + lossy[20:],
+        "wave": b"RIFF" + lossy[4:8] + b"WAVE" + lossy[12:],
+        "lossy-bomb": riff((image[0], patched(image[1], 6, 0xFF, 0x3F, 0xFF, 0x3F))),
+        "lossless-bomb": riff((exact[0], patched(exact[1], 1, 0xFF, 0xFF, 0xFF, 0x0F))),
+        "not-a-key-frame": riff((image[0], patched(image[1], 0, image[1][0] | 1))),
+        "not-shown": riff((image[0], patched(image[1], 0, image[1][0] & ~0x10))),
+        "profile": riff((image[0], patched(image[1], 0, image[1][0] | 0x0E))),
+        "start-code": riff((image[0], patched(image[1], 3, 0))),
+        "no-width": riff((image[0], patched(image[1], 6, 0, 0))),
+        "partition": riff((image[0], patched(image[1], 1, 0xFF, 0xFF))),
+        "signature": riff((exact[0], patched(exact[1], 0, 0))),
+        "version": riff((exact[0], patched(exact[1], 4, exact[1][4] | 0xE0))),
+        "empty": riff((image[0], b"")),
+    }
+    return files
+
+
 # Other files
 
 
@@ -420,19 +536,21 @@ def program_seeds() -> dict[str, bytes]:
 def hostile() -> dict[str, bytes]:
     """Every file that is not what it should be, by the name of its format and its own."""
     files = {f"jpeg-{name}": data for name, data in hostile_jpegs().items()}
-    return files | {f"png-{name}": data for name, data in hostile_pngs().items()}
+    files |= {f"png-{name}": data for name, data in hostile_pngs().items()}
+    return files | {f"webp-{name}": data for name, data in hostile_webps().items()}
 
 
 def sound() -> dict[str, bytes]:
     files = {f"jpeg-{name}": data for name, data in jpegs().items()}
-    return files | {f"png-{name}": data for name, data in pngs().items()}
+    files |= {f"png-{name}": data for name, data in pngs().items()}
+    return files | {f"webp-{name}": data for name, data in webps().items()}
 
 
 # Mutations
 
 
 def mutated(data: bytes, noise: random.Random) -> bytes:
-    """One to three changes; in half of the PNGs the checksums are right again."""
+    """One to three changes; in half of the PNGs the checksums are right again, as in half of the WebPs the size is."""
     file = bytearray(data)
     for _ in range(noise.randint(1, 3)):
         if not file:
@@ -457,6 +575,8 @@ def mutated(data: bytes, noise: random.Random) -> bytes:
     if result.startswith(SIGNATURE) and noise.random() < 0.5:
         chunks = chunks_of(result)
         return joined(chunks) if chunks else result
+    if result.startswith(b"RIFF") and len(result) > 8 and noise.random() < 0.5:
+        return result[:4] + (len(result) - 8).to_bytes(4, "little") + result[8:]
     return result
 
 
@@ -487,6 +607,7 @@ def write(folder: Path) -> None:
     seeds = {
         "jpeg": jpegs() | hostile_jpegs() | {"abbreviated": tables + image},
         "png": pngs() | hostile_pngs(),
+        "webp": webps() | hostile_webps(),
         "program": program_seeds(),
         "sniff": sound() | hostile() | others() | npys(),
     }

@@ -17,6 +17,7 @@ FILES = {
     "PNG of RGBA": encode(photo("coffee", 61, 83).convert("RGBA"), "PNG"),
     "PNG of a palette": encode(photo("coffee", 61, 83).convert("P"), "PNG"),
     "WebP": encode(photo("coffee", 61, 83), "WEBP", lossless=True),
+    "BMP": encode(photo("coffee", 61, 83), "BMP"),
 }
 
 #: The pixels of one, in RGB.

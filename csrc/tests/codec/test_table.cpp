@@ -8,6 +8,7 @@
 #include "tests/support/jpeg_file.h"
 #include "tests/support/npy_file.h"
 #include "tests/support/png_file.h"
+#include "tests/support/webp_file.h"
 
 namespace fastaug::codec {
 namespace {
@@ -48,7 +49,7 @@ TEST_CASE("codec table: a magic is one row's alone") {
 }
 
 TEST_CASE("codec table: unknown bytes are nobody's") {
-  for (const std::string_view text : {std::string_view(), std::string_view("GIF89a"), std::string_view("RIFF0000WEBP"),
+  for (const std::string_view text : {std::string_view(), std::string_view("GIF89a"), std::string_view("RIFF0000WAVE"),
                                       std::string_view("\0\0\0\0", 4), std::string_view("\xff\xd8")}) {
     const Header header = read_header(bytes_of(text));
     CHECK(header.format == Format::kOther);
@@ -74,9 +75,11 @@ TEST_CASE("codec table: what a format cannot do is refused by name") {
   test::Random random(1);
   const std::string png = test::PngFile(20, 30, 3, 8, random).bytes();
   const std::string npy = test::npy_file({20, 30, 3}, random);
-  const Bytes files[] = {{jpeg.data(), jpeg.size()}, bytes_of(png), bytes_of(npy)};
+  const std::string webp = test::LosslessWebp(20, 30, false, random).bytes();
+  const Bytes files[] = {{jpeg.data(), jpeg.size()}, bytes_of(png), bytes_of(npy), bytes_of(webp)};
   for (const Bytes bytes : files) {
     const Header header = read_header(bytes);
+    if (header.format == Format::kWebp && std::string(webp_decoder()) == "Pillow") continue;
     REQUIRE(header.native);
     CAPTURE(name_of(header.format));
     Arena arena;
