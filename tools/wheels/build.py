@@ -140,7 +140,7 @@ class Workshop:
         prefix = room / "prefix"
         if (prefix / "complete").exists():
             return prefix
-        print(f"{target.name}: libjpeg-turbo, libdeflate", flush=True)
+        print(f"{target.name}: libjpeg-turbo, libdeflate, libwebp", flush=True)
         for part in ("include", "lib"):
             (prefix / part).mkdir(parents=True, exist_ok=True)
         jpeg = self.sources["libjpeg-turbo"]
@@ -164,7 +164,33 @@ class Workshop:
         shutil.copytree(self.sources["libdeflate"], deflate, dirs_exist_ok=True)
         programs = [f"CC={file.parent / 'cc'}", f"AR={file.parent / 'ar'}", "CFLAGS=-O3 -fPIC", "STATIC_LIB_SUFFIX=.a"]
         self.run(log, ["make", "-C", deflate, *programs, "libdeflate.a"])
-        for library in (build / "libjpeg.a", deflate / "libdeflate.a"):
+        webp = self.sources["libwebp"]
+        decoder = room / "libwebp"
+        tools = (
+            "ANIM_UTILS",
+            "CWEBP",
+            "DWEBP",
+            "EXTRAS",
+            "GIF2WEBP",
+            "IMG2WEBP",
+            "LIBWEBPMUX",
+            "VWEBP",
+            "WEBPINFO",
+            "WEBPMUX",
+        )
+        options = {
+            "CMAKE_TOOLCHAIN_FILE": file,
+            "CMAKE_BUILD_TYPE": "Release",
+            "CMAKE_POSITION_INDEPENDENT_CODE": "ON",
+            "BUILD_SHARED_LIBS": "OFF",
+            **{f"WEBP_BUILD_{tool}": "OFF" for tool in tools},
+        }
+        self.run(log, ["cmake", "-G", "Ninja", "-S", webp, "-B", decoder, *defines(options)])
+        self.run(log, ["cmake", "--build", decoder, "--target", "webpdecoder"])
+        (prefix / "include" / "webp").mkdir(exist_ok=True)
+        for name in ("decode.h", "types.h"):
+            shutil.copy(webp / "src" / "webp" / name, prefix / "include" / "webp")
+        for library in (build / "libjpeg.a", deflate / "libdeflate.a", decoder / "libwebpdecoder.a"):
             shutil.copy(library, prefix / "lib")
         headers = [build / "jconfig.h", *(jpeg / f"{name}.h" for name in ("jpeglib", "jmorecfg", "jerror"))]
         for header in [*headers, deflate / "libdeflate.h"]:
@@ -181,6 +207,9 @@ class Workshop:
             "JPEG_LIBRARY": prefix / "lib" / "libjpeg.a",
             "DEFLATE_INCLUDE_DIR": prefix / "include",
             "DEFLATE_STATIC_LIBRARY": prefix / "lib" / "libdeflate.a",
+            "FASTAUG_WEBP": "ON",
+            "WEBP_INCLUDE_DIR": prefix / "include",
+            "WEBP_STATIC_LIBRARY": prefix / "lib" / "libwebpdecoder.a",
             "HWY_INCLUDE_DIR": self.sources["highway"],
             "FASTAUG_WERROR": "ON",
             "CMAKE_BUILD_TYPE": "Release",

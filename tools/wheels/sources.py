@@ -1,7 +1,8 @@
-"""What wheels are compiled from beside fastaug itself: releases of three libraries, each by its digest.
+"""What wheels are compiled from beside fastaug itself: releases of four libraries, each by its digest.
 
-The archives are those of Debian 12's source packages, which are the authors' own; apt fetches them. A folder that has
-files of these names serves as well: `python3 tools/wheels/sources.py FOLDER` makes one on Debian 12.
+The archives are those of source packages of Debian 12, which are the authors' own; apt fetches them. That of libwebp is
+Debian 13's: the one of Debian 12 has a hole (CVE-2023-4863), which a patch beside it mends. A folder that has files of
+these names serves as well: `python3 tools/wheels/sources.py FOLDER` makes one on Debian 12.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class Source:
     sha256: str
     licence: str  # an SPDX expression
     linked: str  # how it is in the wheel
+    debian: int = 12  # the release whose source package has the archive
 
     @property
     def archive(self) -> str:
@@ -38,6 +40,14 @@ SOURCES = (
         "static",
     ),
     Source("libdeflate", "1.14", "89e7df898c37c3427b0f39aadcf733731321a278771d20fc553f92da8d4808ac", "MIT", "static"),
+    Source(
+        "libwebp",
+        "1.5.0",
+        "7d6fab70cf844bf6769077bd5d7a74893f8ffd4dfb42861745750c63c2a5c92c",
+        "BSD-3-Clause",
+        "static",
+        debian=13,
+    ),
     Source(
         "highway",
         "1.0.3",
@@ -79,8 +89,8 @@ def fetched(folder: Path, given: Path | None = None) -> dict[Source, Path]:
 def _checked(archive: Path, source: Source, said: str) -> Path:
     if not archive.is_file():
         raise NotFoundError(
-            f"{source.archive} could not be fetched: it is of Debian 12's source package {source.name}. Put it into a"
-            f" folder, and name that with --sources.\n{said}"
+            f"{source.archive} could not be fetched: it is of Debian {source.debian}'s source package {source.name}."
+            f" Put it into a folder, and name that with --sources.\n{said}"
         )
     found = hashlib.sha256(archive.read_bytes()).hexdigest()
     if found != source.sha256:
@@ -91,7 +101,7 @@ def _checked(archive: Path, source: Source, said: str) -> Path:
 
 def _fetch(folder: Path, wanted: list[Source]) -> str:
     """Has apt download the archives; what it said. Source packages are asked for beside what the system is set to, in a
-    state of their own: nothing of the system changes."""
+    state of their own: nothing of the system changes. Those of Debian 13 come from the places of Debian 12's."""
     state = folder / "apt"
     parts = state / "sources"
     for needed in (parts, state / "lists" / "partial", state / "cache" / "archives" / "partial"):
@@ -102,6 +112,8 @@ def _fetch(folder: Path, wanted: list[Source]) -> str:
             text = re.sub(r"^deb\s", "deb-src ", file.read_text(), flags=re.MULTILINE)
             text = re.sub(r"^Types:.*$", "Types: deb-src", text, flags=re.MULTILINE)
             (parts / file.name).write_text(text)
+            if "bookworm" in text:
+                (parts / f"trixie-{file.name}").write_text(text.replace("bookworm", "trixie"))
     options = {
         "Dir::Etc::sourcelist": "-",
         "Dir::Etc::sourceparts": parts,
