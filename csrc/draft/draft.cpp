@@ -160,10 +160,10 @@ Reason Draft::to_image() {
 Reason Draft::to_pil(std::optional<Mode> as) {
   if (!native || is_pil() || container == Container::kOther || leading > 0) return decline(Reason::kSamples);
   // The first of each row is the default.
-  static constexpr std::array<std::array<Mode, 3>, kMaxChannels> kModes{
+  static constexpr std::array<std::array<Mode, 3>, kMaxChannels> kAccepted{
       {{Mode::kL}, {Mode::kLa}, {Mode::kRgb, Mode::kYcbcr, Mode::kHsv}, {Mode::kRgba, Mode::kCmyk}}};
   if (channels() < 1 || channels() > kMaxChannels) return decline(Reason::kChannels);
-  const auto& accepted = kModes[static_cast<size_t>(channels() - 1)];
+  const auto& accepted = kAccepted[static_cast<size_t>(channels() - 1)];
   if (as && (*as == Mode::kNone || std::ranges::find(accepted, *as) == accepted.end())) return decline(Reason::kMode);
   container = Container::kPil;
   mode = as.value_or(accepted[0]);
