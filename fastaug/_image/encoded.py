@@ -263,7 +263,7 @@ class Encoded:
 
     @property
     def as_stored(self) -> bool:
-        """Return True if its mode is the file's P, 1 or I;16: the core gives its samples, but not a PIL image."""
+        """Return True if its mode is the file's P, 1 or I;16. The core then gives its samples, but not a PIL image."""
         header = self.header
         return bool(header.conversions) and header.mode in _STORED and self.modes in ((), (header.mode,))
 
