@@ -1,13 +1,13 @@
-// PNG files. Mutations keep checksums true, or nothing behind the first chunk would ever be reached.
+// PNG files.
 #include <libdeflate.h>
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <random>
 #include <vector>
 
 #include "codec/codec.h"
+#include "fuzz/chunks.h"
 #include "fuzz/codec_checks.h"
 #include "fuzz/fuzz.h"
 
@@ -18,12 +18,8 @@ namespace {
 constexpr size_t kSignature = 8;
 constexpr size_t kMostRaw = size_t{1} << 18;
 
-using Data = std::vector<uint8_t>;
-
-struct Chunk {
-  uint8_t type[4];
-  Data data;
-};
+using fuzz::Chunk;
+using fuzz::Data;
 
 uint32_t read_32(const uint8_t* p) { return uint32_t{p[0]} << 24 | uint32_t{p[1]} << 16 | uint32_t{p[2]} << 8 | p[3]; }
 
@@ -58,12 +54,6 @@ Data file_of(const std::vector<Chunk>& chunks, const uint8_t* signature) {
 
 bool is_idat(const Chunk& chunk) { return std::memcmp(chunk.type, "IDAT", 4) == 0; }
 
-void mutate(Data* data) {
-  const size_t size = data->size();
-  data->resize(size + 64);
-  data->resize(LLVMFuzzerMutate(data->data(), size, size + 64));
-}
-
 // Changes the filtered rows: filter types, samples, how many there are. False when they cannot be inflated.
 bool mutate_rows(std::vector<Chunk>* chunks, size_t pieces) {
   Data packed;
@@ -79,7 +69,7 @@ bool mutate_rows(std::vector<Chunk>* chunks, size_t pieces) {
     return false;
   }
   rows.resize(count);
-  mutate(&rows);
+  fuzz::mutate(&rows);
   const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> deflater(
       libdeflate_alloc_compressor(static_cast<int>(pieces % 7)), libdeflate_free_compressor);
   packed.resize(libdeflate_zlib_compress_bound(deflater.get(), rows.size()));
@@ -98,10 +88,6 @@ bool mutate_rows(std::vector<Chunk>* chunks, size_t pieces) {
   chunks->insert(chunks->begin() + place, parts.begin(), parts.end());
   return true;
 }
-
-}  // namespace
-
-namespace {
 
 // The last row takes all rows before it, so that it is made where all are, and only there.
 void check_last_row(codec::Bytes file) {
@@ -124,35 +110,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned int seed) {
-  std::mt19937 random(seed);
-  const auto below = [&](size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(random); };
-  const size_t kind = below(8);
-  std::vector<Chunk> chunks;
-  if (size > kSignature && kind > 0) chunks = chunks_of(data, size);
-  if (chunks.empty()) return LLVMFuzzerMutate(data, size, most);
-  const size_t k = below(chunks.size());
-  const size_t other = below(chunks.size());
-  switch (kind) {
-    case 1:
-      std::swap(chunks[k], chunks[other]);
-      break;
-    case 2:
-      chunks.insert(chunks.begin() + static_cast<ptrdiff_t>(other), Chunk(chunks[k]));
-      break;
-    case 3:
-      chunks.erase(chunks.begin() + static_cast<ptrdiff_t>(k));
-      break;
-    case 4:
-      mutate(&chunks[k].data);
-      break;
-    case 5:
-      mutate(&chunks[0].data);
-      break;
-    default:
-      if (!mutate_rows(&chunks, 1 + below(4))) mutate(&chunks[k].data);
-  }
-  const Data file = file_of(chunks, data);
-  const size_t length = std::min(file.size(), most);
-  std::copy_n(file.data(), length, data);
-  return length;
+  if (size <= kSignature) return LLVMFuzzerMutate(data, size, most);
+  const auto inside = [](std::vector<Chunk>* chunks, const fuzz::Below& below) {
+    const size_t kind = below(4);
+    if (kind < 2 && mutate_rows(chunks, 1 + below(4))) return;
+    fuzz::mutate(&(*chunks)[kind == 3 ? 0 : below(chunks->size())].data);
+  };
+  const auto written = [&](const std::vector<Chunk>& chunks) { return file_of(chunks, data); };
+  return fuzz::mutate_chunks(data, size, most, seed, chunks_of, written, inside);
 }

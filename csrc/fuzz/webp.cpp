@@ -1,10 +1,9 @@
-// WebP files. Mutations keep the sizes of chunks true, or little behind the first one would ever be reached.
+// WebP files.
 #include <algorithm>
-#include <cstring>
-#include <random>
 #include <vector>
 
 #include "codec/codec.h"
+#include "fuzz/chunks.h"
 #include "fuzz/codec_checks.h"
 #include "fuzz/fuzz.h"
 
@@ -14,12 +13,8 @@ namespace {
 
 constexpr size_t kHeader = 12;
 
-using Data = std::vector<uint8_t>;
-
-struct Chunk {
-  uint8_t type[4];
-  Data data;
-};
+using fuzz::Chunk;
+using fuzz::Data;
 
 uint32_t read_32(const uint8_t* p) { return uint32_t{p[3]} << 24 | uint32_t{p[2]} << 16 | uint32_t{p[1]} << 8 | p[0]; }
 
@@ -55,12 +50,6 @@ Data file_of(const std::vector<Chunk>& chunks) {
   return file;
 }
 
-void mutate(Data* data) {
-  const size_t size = data->size();
-  data->resize(size + 64);
-  data->resize(LLVMFuzzerMutate(data->data(), size, size + 64));
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -69,29 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned int seed) {
-  std::mt19937 random(seed);
-  const auto below = [&](size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(random); };
-  const size_t kind = below(8);
-  std::vector<Chunk> chunks;
-  if (size > kHeader && kind > 0) chunks = chunks_of(data, size);
-  if (chunks.empty()) return LLVMFuzzerMutate(data, size, most);
-  const size_t k = below(chunks.size());
-  const size_t other = below(chunks.size());
-  switch (kind) {
-    case 1:
-      std::swap(chunks[k], chunks[other]);
-      break;
-    case 2:
-      chunks.insert(chunks.begin() + static_cast<ptrdiff_t>(other), Chunk(chunks[k]));
-      break;
-    case 3:
-      chunks.erase(chunks.begin() + static_cast<ptrdiff_t>(k));
-      break;
-    default:
-      mutate(&chunks[k].data);
-  }
-  const Data file = file_of(chunks);
-  const size_t length = std::min(file.size(), most);
-  std::copy_n(file.data(), length, data);
-  return length;
+  return fuzz::mutate_chunks(data, size, most, seed, chunks_of, file_of,
+                             [](std::vector<Chunk>* chunks, const fuzz::Below& below) {
+                               fuzz::mutate(&(*chunks)[below(chunks->size())].data);
+                             });
 }
