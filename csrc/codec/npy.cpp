@@ -8,7 +8,6 @@ namespace fastaug::codec::npy {
 namespace {
 
 constexpr Verdict kChanged = {Outcome::kDeferred, "not the file of this header", Verdict::kNowhere};
-constexpr Verdict kNoConversion = {Outcome::kDeferred, "not a conversion that is done here", Verdict::kNowhere};
 
 bool same(const Header& a, const Header& b) {
   return a.height == b.height && a.width == b.width && a.channels == b.channels;

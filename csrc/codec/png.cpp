@@ -121,8 +121,6 @@ constexpr uint8_t kLastFilter = 4;  // Paeth's (PNG, 9.2)
 constexpr const char* kBadFilter = "a filter that does not exist";
 constexpr const char* kBadLayout = "not the chunks of a file that is decoded natively";
 
-constexpr const char* kNoConversion = "not a conversion that is done here";
-
 // Filtered rows in memory, of which those from `first` on are enough to know those that are wanted.
 struct Rows {
   Verdict verdict;
@@ -189,7 +187,7 @@ const Colours* colours_of(const Header& header, const Layout& layout, Arena& are
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, const Beside&) {
   const Region wanted = wants.region;
   const int channels = wants.channels;
-  if (!converts(header, channels)) return {deferred(kNoConversion), {}, {}};
+  if (!converts(header, channels)) return {kNoConversion, {}, {}};
   const Rows rows = read_rows(bytes, header, wanted, arena);
   if (!rows.verdict.done()) return {rows.verdict, {}, {}};
   const ptrdiff_t stride = static_cast<ptrdiff_t>(row_size(header)) + 1;
@@ -214,7 +212,7 @@ Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& ar
 }
 
 Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, const Beside&) {
-  if (!converts(header, target.channels)) return deferred(kNoConversion);
+  if (!converts(header, target.channels)) return kNoConversion;
   const Rows rows = read_rows(bytes, header, {0, 0, header.height, header.width}, arena);
   if (!rows.verdict.done()) return rows.verdict;
   auto* data = static_cast<uint8_t*>(target.data);

@@ -28,6 +28,9 @@ struct Codec {
   Decoded (*decode_16)(Bytes bytes, const Header& header, Region wanted, Arena& arena);
 };
 
+// The answer of decode() and decode_into() where converts() is false.
+constexpr Verdict kNoConversion = {Outcome::kDeferred, "not a conversion that is done here", Verdict::kNowhere};
+
 #define FASTAUG_FORMAT(format, room) \
   namespace room {                   \
   extern const Codec kCodec;         \

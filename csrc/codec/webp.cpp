@@ -86,7 +86,6 @@ Verdict verdict_of(VP8StatusCode status) {
 }
 
 constexpr const char* kAnother = "another image than its header said";
-constexpr const char* kNoConversion = "not a conversion that is done here";
 
 // `header` is what the caller knows; the bytes may lie in memory that somebody writes to.
 bool is_of(const Layout& layout, const Header& header) {
@@ -141,7 +140,7 @@ Region widened(const Layout& layout, Region wanted, int channels) {
 
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, const Beside&) {
   const int channels = wants.channels;
-  if (!converts(header, channels)) return {deferred(kNoConversion), {}, {}};
+  if (!converts(header, channels)) return {kNoConversion, {}, {}};
   const Layout layout = find_layout(bytes);
   if (!is_of(layout, header)) return {deferred(kAnother), {}, {}};
   const Region part = widened(layout, wants.region, channels);
@@ -153,7 +152,7 @@ Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& ar
 }
 
 Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena&, const Beside&) {
-  if (!converts(header, target.channels)) return deferred(kNoConversion);
+  if (!converts(header, target.channels)) return kNoConversion;
   const Layout layout = find_layout(bytes);
   if (!is_of(layout, header)) return deferred(kAnother);
   return run(layout, {{0, 0, layout.height, layout.width},
