@@ -24,7 +24,10 @@ std::shared_ptr<Table> axis_table_of(AnyTaps taps) {
 
 std::shared_ptr<const AxisTable> make_axis_table(const Kernels& kernels, bool row, Taps taps) {
   auto table = axis_table_of<AxisTable>(std::move(taps));
-  if (row) kernels.build_row_table(table->taps, &table->row);
+  if (row) {
+    kernels.build_row_table(table->taps, &table->row);
+    kernels.build_pixel_table(table->taps, table->row, &table->pixels);
+  }
   return table;
 }
 

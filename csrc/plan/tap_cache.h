@@ -16,9 +16,11 @@ struct AxisTable {
   Taps taps;
   int source_begin = 0;  // first source sample that any tap reads; taps.first is relative to it
   int source_end = 0;
-  RowTable row;  // built when asked for a row table
+  // Built when asked for a row table: for planes, and for pixels where these are faster, else without outputs.
+  RowTable row;
+  RowTable pixels;
 
-  size_t bytes() const { return taps.weight.size() * sizeof(int32_t) + row.data.size(); }
+  size_t bytes() const { return taps.weight.size() * sizeof(int32_t) + row.data.size() + pixels.data.size(); }
 
   bool operator==(const AxisTable&) const = default;
 };

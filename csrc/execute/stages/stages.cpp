@@ -232,32 +232,18 @@ class IndexStage final : public Stage {
 class ResampleRowStage final : public Stage {
  public:
   ResampleRowStage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region wanted)
-      : kernels_(context.kernels), input_(input), table_(std::move(table)) {
+      : kernels_(context.kernels),
+        input_(input),
+        table_(std::move(table)),
+        source_(make_planes(context.arena, input->region.width)) {
     region = wanted;
     channels = input->channels;
     in_order = input->in_order;
-    const int begin = table_->source_begin - input->region.x;
-    if (input->pixel_stride > 0 && channels > 2 &&
-        kernels_.build_pixel_table(table_->taps, table_->row, &packed_table_)) {
-      // Behind the last channel of the last pixel there may be nothing.
-      packed_size_ = static_cast<size_t>(input->pixel_stride) * (input->region.width - 1) + channels;
-      packed_ = context.arena.bytes(packed_size_ + kRowPad);
-      packed_begin_ = packed_ + ptrdiff_t{begin} * input->pixel_stride;
-      return;
-    }
-    source_ = make_planes(context.arena, input->region.width);
-    const Planes shifted = offset(source_, begin);
+    const Planes shifted = offset(source_, table_->source_begin - input->region.x);
     for (int c = 0; c < kMaxChannels; ++c) read_[c] = shifted.row[c];
   }
 
   void row(int y, const Planes& dst) override {
-    if (packed_ != nullptr) {
-      // Kernels read beyond the last pixel.
-      std::memcpy(packed_, input_->pixels(y), packed_size_);
-      const uint8_t* next = y + 1 < input_->region.y + input_->region.height ? input_->pixels(y + 1) : nullptr;
-      kernels_.resample_pixels(packed_table_, packed_begin_, next, input_->pixel_stride, dst.row, channels);
-      return;
-    }
     input_->row(y, source_);
     kernels_.resample_row(table_->row, read_, dst.row, channels);
   }
@@ -266,12 +252,42 @@ class ResampleRowStage final : public Stage {
   const Kernels& kernels_;
   Stage* input_;
   std::shared_ptr<const AxisTable> table_;
-  RowTable packed_table_;
-  uint8_t* packed_ = nullptr;  // a row of the input as pixels, where they are not read as planes
-  size_t packed_size_ = 0;
-  const uint8_t* packed_begin_ = nullptr;
   Planes source_;
   const uint8_t* read_[kMaxChannels];
+};
+
+// The same from pixels that lie interleaved, for filters of many taps.
+class ResamplePixelsStage final : public Stage {
+ public:
+  ResamplePixelsStage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region wanted)
+      : kernels_(context.kernels), input_(input), table_(std::move(table)) {
+    region = wanted;
+    channels = input->channels;
+    in_order = input->in_order;
+    // Behind the last channel of the last pixel there may be nothing, but kernels read beyond it.
+    const ptrdiff_t stride = input->pixel_stride;
+    size_ = static_cast<size_t>(stride * (input->region.width - 1) + channels);
+    source_ = context.arena.bytes(size_ + kRowPad);
+    begin_ = source_ + stride * (table_->source_begin - input->region.x);
+  }
+
+  static bool takes(const Stage& input, const AxisTable& table) {
+    return input.pixel_stride > 0 && input.channels > 2 && table.pixels.out > 0;
+  }
+
+  void row(int y, const Planes& dst) override {
+    std::memcpy(source_, input_->pixels(y), size_);
+    const uint8_t* next = y + 1 < input_->region.y + input_->region.height ? input_->pixels(y + 1) : nullptr;
+    kernels_.resample_pixels(table_->pixels, begin_, next, input_->pixel_stride, dst.row, channels);
+  }
+
+ private:
+  const Kernels& kernels_;
+  Stage* input_;
+  std::shared_ptr<const AxisTable> table_;
+  uint8_t* source_;  // a row of the input
+  size_t size_;
+  const uint8_t* begin_;
 };
 
 class ResampleColumnStage final : public Stage {
@@ -385,6 +401,9 @@ Stage* index_stage(Context& context, Stage* input, const std::vector<int32_t>& r
 }
 
 Stage* resample_row_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region) {
+  if (ResamplePixelsStage::takes(*input, *table)) {
+    return context.arena.make<ResamplePixelsStage>(context, input, std::move(table), region);
+  }
   return context.arena.make<ResampleRowStage>(context, input, std::move(table), region);
 }
 
