@@ -169,6 +169,7 @@ class Run {
       }
       case PassKind::kStore: {
         if (plan_.from_floats) return store_floats(context_, memory_, plan_.blit, target_, plan_.store);
+        if (is_flat()) return store_flat();
         const int begin = plan_.store.fused_begin;
         const int count = plan_.store.fused_end - begin;
         const FusedOps fused{bare_ops(context_.arena, plan_.ops.data() + begin, count), means_ + begin, count};
@@ -188,6 +189,37 @@ class Run {
         break;
     }
     fail(ErrorCode::kRuntime, std::string("the pass ") + name_of(pass.kind) + " leaves no image");
+  }
+
+  // True if all samples of an image in memory are stored alike, from pixels and to pixels without gaps.
+  bool is_flat() const {
+    const StorePlan& store = plan_.store;
+    const int channels = memory_.channels;
+    const ptrdiff_t size = size_of(target_.dtype);
+    const bool alike = plan_.passes.size() == 2 && plan_.passes[0].kind == PassKind::kRead && !store.hflip &&
+                       !store.normalize.normalize && store.erases.empty() && store.fused_begin == store.fused_end;
+    const bool from = memory_.dtype == DType::kUint8 && memory_.channel_stride == 1 && memory_.pixel_stride == channels;
+    const bool to = target_.dtype != DType::kUint8 && target_.patches.side == 0 && target_.channels == channels &&
+                    target_.channel_stride == size && target_.pixel_stride == channels * size;
+    return channels > 1 && alike && from && to;
+  }
+
+  // As an image of one channel, with as many times the columns: no row has to become planes and pixels again.
+  void store_flat() {
+    const Pass& read = plan_.passes[0];
+    const int channels = memory_.channels;
+    View view = cropped(memory_, read.crop);
+    view.channels = 1;
+    view.pixel_stride = 1;
+    view.width *= channels;
+    Target target = target_;
+    target.channels = 1;
+    target.pixel_stride = target.channel_stride;
+    target.width *= channels;
+    Region region = read.read;
+    region.x *= channels;
+    region.width *= channels;
+    store_rows(context_, source_stage(context_, view, region), target, plan_.store, {});
   }
 
   void decode(const Pass& pass) {
