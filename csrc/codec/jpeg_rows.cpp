@@ -1,12 +1,25 @@
 #include "codec/jpeg_rows.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace fastaug::codec::jpeg {
 namespace {
 
 // Bytes before a row of samples, of which the last one is a copy of the first sample.
 constexpr ptrdiff_t kBefore = 64;
+
+// Chroma of half as many rows: a row of pixels, `near` to one row of samples and `far` to another. As libjpeg-turbo's
+// h1v2_fancy_upsample() (jdsample.c), which rounds the lower row of two in the other direction.
+void upsample_down(const uint8_t* near, const uint8_t* far, bool lower, int width, uint8_t* dst) {
+  const int bias = lower ? 2 : 1;
+  for (int x = 0; x < width; ++x) dst[x] = static_cast<uint8_t>((3 * near[x] + far[x] + bias) >> 2);
+}
+
+// Chroma of a quarter of the columns, each sample for four pixels: libjpeg is smooth for no such layout.
+void repeat_across(const uint8_t* samples, int count, uint8_t* dst) {
+  for (int x = 0; x < count; ++x, dst += 4) std::memset(dst, samples[x], 4);
+}
 
 uint8_t* bytes_of(Arena& arena, ptrdiff_t count) { return arena.bytes(static_cast<size_t>(count)); }
 
@@ -16,8 +29,8 @@ Rows::Rows(const Stream& stream, const Part& part, Arena& arena)
     : stream_(stream),
       part_(part),
       made_(part.stride < 3 ? 1 : stream.channels),
-      halved_across_(made_ == 3 && stream.most.across != stream.components[1].sampling.across),
-      halved_down_(made_ == 3 && stream.most.down != stream.components[1].sampling.down),
+      across_by_(made_ == 3 ? stream.most.across / stream.components[1].sampling.across : 1),
+      down_by_(made_ == 3 ? stream.most.down / stream.components[1].sampling.down : 1),
       unit_height_(kSide * stream.most.down),
       columns_(divided_up(stream.width, kSide * stream.most.across)),
       rows_(divided_up(stream.height, unit_height_)),
@@ -25,11 +38,11 @@ Rows::Rows(const Stream& stream, const Part& part, Arena& arena)
   const Region& wanted = part.region;
   const int unit_width = kSide * stream.most.across;
   // Two pixels beyond an edge: the neighbour of a sample of chroma.
-  const int margin = halved_across_ ? 2 : 0;
+  const int margin = across_by_ == 2 ? 2 : 0;
   across_ = {std::max(wanted.x - margin, 0) / unit_width,
              divided_up(std::min(wanted.x + wanted.width + margin, stream.width), unit_width)};
   down_ = {wanted.y / unit_height_, divided_up(wanted.y + wanted.height, unit_height_)};
-  if (halved_down_) {
+  if (down_by_ == 2) {
     down_.from = std::max(wanted.y - 2, 0) / unit_height_;
     // libjpeg also makes both rows of a row of chroma.
     const int below = std::min((wanted.y + wanted.height + 1) / 2 * 2 + 2, stream.height);
@@ -45,7 +58,8 @@ Rows::Rows(const Stream& stream, const Part& part, Arena& arena)
     const ptrdiff_t columns = ptrdiff_t{across_.to - across_.from} * sampling.across * kSide;
     plane.stride = kBefore + (columns + kRowPad + 63) / 64 * 64;
     plane.samples = bytes_of(arena, plane.stride * 2 * kSide * plane.down) + kBefore;
-    plane.wide = halved_across_ && c > 0 ? bytes_of(arena, ptrdiff_t{wanted.width} + 2 + kRowPad) : nullptr;
+    const bool made = c > 0 && (across_by_ > 1 || down_by_ > 1);
+    plane.wide = made ? bytes_of(arena, ptrdiff_t{wanted.width} + 2 * across_by_ + kRowPad) : nullptr;
   }
 }
 
@@ -56,9 +70,9 @@ bool Rows::make(int component, int row, int column, const int16_t* coefs, const 
 }
 
 void Rows::finish(int row) {
-  if (halved_across_) repeat_edges(row);
+  if (across_by_ == 2) repeat_edges(row);
   // The last row of pixels needs chroma of the next row of MCUs.
-  const int lacking = halved_down_ && row + 1 < rows_ ? 1 : 0;
+  const int lacking = down_by_ == 2 && row + 1 < rows_ ? 1 : 0;
   const int ready = std::min((row + 1) * unit_height_ - lacking, part_.region.y + part_.region.height);
   for (; next_ < ready; ++next_) write_row(next_);
 }
@@ -77,16 +91,27 @@ void Rows::repeat_edges(int row) {
 
 // The samples of row y of the image from the region's first column on.
 const uint8_t* Rows::samples_of(int c, int y) {
-  const Region& region = part_.region;
   const Plane& plane = planes_[c];
-  if (c == 0 || !halved_across_) return plane.row(y) + region.x - plane.from;
-  const int from = region.x / 2, count = (region.x + region.width + 1) / 2 - from;
-  const int here = halved_down_ ? y / 2 : y;
+  if (c == 0 || (across_by_ == 1 && down_by_ == 1)) return plane.row(y) + part_.region.x - plane.from;
+  return chroma_of(plane, y);
+}
+
+const uint8_t* Rows::chroma_of(const Plane& plane, int y) {
+  const Region& region = part_.region;
+  const int from = region.x / across_by_, count = divided_up(region.x + region.width, across_by_) - from;
+  const int here = y / down_by_;
   const auto at = [&](int line) { return plane.row(line) + from - plane.from; };
+  const bool lower = y % 2 != 0;
   const uint8_t* far = nullptr;
-  if (halved_down_) far = at(y % 2 == 0 ? std::max(here - 1, 0) : std::min(here + 1, plane.height - 1));
-  kernels_.jpeg_upsample(at(here), far, count, plane.wide);
-  return plane.wide + region.x % 2;
+  if (down_by_ == 2) far = at(lower ? std::min(here + 1, plane.height - 1) : std::max(here - 1, 0));
+  if (across_by_ == 1) {
+    upsample_down(at(here), far, lower, count, plane.wide);
+  } else if (across_by_ == 2) {
+    kernels_.jpeg_upsample(at(here), far, count, plane.wide);
+  } else {
+    repeat_across(at(here), count, plane.wide);
+  }
+  return plane.wide + region.x % across_by_;
 }
 
 void Rows::write_row(int y) {

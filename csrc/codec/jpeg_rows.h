@@ -55,21 +55,22 @@ class Rows {
     int from;  // the first column in memory
     ptrdiff_t stride;
     uint8_t* samples;
-    uint8_t* wide;  // a row twice as wide
+    uint8_t* wide;  // a row of samples of chroma, one a pixel
 
     uint8_t* row(int y) const { return samples + stride * (y % (2 * kSide * down)); }
   };
 
   void repeat_edges(int row);
   const uint8_t* samples_of(int component, int y);
+  const uint8_t* chroma_of(const Plane& plane, int y);
   void write_row(int y);
 
   const Kernels& kernels_ = kernels();
   const Stream& stream_;
   const Part part_;
   const int made_;
-  const bool halved_across_;
-  const bool halved_down_;
+  const int across_by_;  // pixels to a sample of chroma, across and down: 1, 2, or 4 across
+  const int down_by_;
   const int unit_height_;
   const int columns_;
   const int rows_;

@@ -131,7 +131,8 @@ const Codes* codes_of(const CodeLengths& lengths, int place, Kept::One<Codes> (&
   return &one.codes;
 }
 
-// The frame's components, as far as the decoder goes: all of full size, or chroma halved across, or both ways.
+// The frame's components, as far as the decoder goes: the layouts that read_sof() leaves, of MCUs that are not too
+// large.
 class Reader {
  public:
   explicit Reader(Stream* stream) : stream_(*stream) {}
@@ -231,13 +232,11 @@ class Reader {
     const Sampling& luma = frame_.most;
     const Sampling& chroma = frame_.samplings[1];
     const auto& ids = frame_.ids;
-    const int across = luma.across / chroma.across, down = luma.down / chroma.down;
-    if (across > 2 || down > across) return false;
     if (luma.across * luma.down + 2 * chroma.across * chroma.down > kJpegMostBlocks) return false;
     if (ids[0] == ids[1] || ids[1] == ids[2] || ids[0] == ids[2]) return false;
-    // libjpeg is not smooth where there are two samples of chroma in a row or fewer.
+    // Where samples are halved across, libjpeg is not smooth in rows of two of them or fewer.
     const int chroma_width = (stream_.width * chroma.across + luma.across - 1) / luma.across;
-    return across == 1 || chroma_width > 2;
+    return luma.across != 2 * chroma.across || chroma_width > 2;
   }
 
   Stream& stream_;

@@ -8,7 +8,7 @@ import struct
 import zlib
 
 import numpy as np
-from image_files import chunk, encode
+from image_files import chunk, encode, patched
 from PIL import Image, ImageOps
 
 from support.images import noise, photo, pil
@@ -51,6 +51,13 @@ def samples(height: int, width: int, channels: int, bits: int = 16, seed: int = 
     return np.random.default_rng(seed).integers(0, 1 << bits, (height, width, channels), dtype=np.uint16)
 
 
+def resampled(data: bytes, height: int, width: int, sampling: int) -> bytes:
+    """Return a JPEG of another size and other factors of luma, with as many blocks: a picture that is out of joint."""
+    frame = next(at for marker in (b"\xff\xc0", b"\xff\xc2") if (at := data.find(marker)) >= 0)
+    data = patched(data, frame + 5, *struct.pack(">2H", height, width))
+    return patched(data, frame + 11, sampling)
+
+
 @functools.cache
 def jpegs() -> dict[str, bytes]:
     """JPEG files of every kind that Pillow writes: native ones and others."""
@@ -61,6 +68,10 @@ def jpegs() -> dict[str, bytes]:
             files[f"{sampling} q{quality}"] = encode(colour, "JPEG", subsampling=sampling, quality=quality)
         files[f"{sampling} progressive"] = encode(colour, "JPEG", subsampling=sampling, progressive=True)
         files[f"{sampling} restarts"] = encode(colour, "JPEG", subsampling=sampling, restart_marker_blocks=3)
+    tall = photo("coffee", 96, 61)
+    for name, options in (("", {}), (" progressive", {"progressive": True})):
+        files["4:4:0" + name] = resampled(encode(colour, "JPEG", subsampling="4:2:2", **options), 171, 31, 0x12)
+        files["4:1:1" + name] = resampled(encode(tall, "JPEG", subsampling="4:2:0", **options), 47, 125, 0x41)
     files["optimised"] = encode(colour, "JPEG", optimize=True)
     files["noise"] = encode(Image.fromarray(noise(45, 70)), "JPEG", quality=90)
     files["gray"] = encode(colour.convert("L"), "JPEG")

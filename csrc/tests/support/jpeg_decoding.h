@@ -166,8 +166,16 @@ inline Pixels decoded_by(Decoder* decoder, const File& file, Region region, int 
 }
 
 // What the decoders of our own take on.
-inline const std::vector<int> kTaken[] = {
-    {1, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 1}, {2, 2, 1, 1, 1, 1}, {2, 2, 1, 2, 1, 2}, {2, 1, 2, 1, 2, 1}, {1, 1}, {2, 2}};
+inline const std::vector<int> kTaken[] = {{1, 1, 1, 1, 1, 1},
+                                          {2, 1, 1, 1, 1, 1},
+                                          {2, 2, 1, 1, 1, 1},
+                                          {1, 2, 1, 1, 1, 1},
+                                          {4, 1, 1, 1, 1, 1},
+                                          {2, 2, 1, 2, 1, 2},
+                                          {2, 2, 2, 1, 2, 1},
+                                          {2, 1, 2, 1, 2, 1},
+                                          {1, 1},
+                                          {2, 2}};
 
 inline JpegOptions taken_options(Random& random) {
   JpegOptions options;
