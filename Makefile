@@ -338,7 +338,7 @@ cuda-all: $(STAMPS)/test
 
 # Fuzzing
 
-FUZZ_TARGETS := jpeg png webp sniff program
+FUZZ_TARGETS := jpeg png webp gif sniff program
 FUZZ_CXX := clang++-19
 FUZZ_PACKAGES := clang-19 libclang-rt-19-dev
 

@@ -20,7 +20,7 @@ target_link_libraries(fastaug_fuzz PUBLIC fastaug_core)
 
 # Programs have the operands of the native tests' table, which is read once.
 set(fuzz_program_sources csrc/tests/support/tables.cpp)
-foreach(target jpeg png webp sniff program)
+foreach(target jpeg png webp gif sniff program)
   add_executable(fuzz_${target} csrc/fuzz/${target}.cpp ${fuzz_${target}_sources})
   target_link_libraries(fuzz_${target} PRIVATE fastaug_fuzz fastaug_codecs)
   target_compile_definitions(fuzz_${target} PRIVATE FASTAUG_TABLES="${CMAKE_CURRENT_SOURCE_DIR}/tests/tables")

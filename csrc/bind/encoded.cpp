@@ -12,6 +12,8 @@
 #include "base/arena.h"
 #include "bind/images.h"
 #include "bind/with_pixels.h"
+#include "codec/gif.h"
+#include "codec/jpeg_encode.h"
 #include "codec/jpeg_filter.h"
 #include "codec/jpeg_frame.h"
 #include "codec/scan_index.h"
@@ -133,6 +135,30 @@ class Encoded {
   const codec::Header header_;
 };
 
+// A GIF file, of which every image is drawn.
+class Gif {
+ public:
+  explicit Gif(const py::object& data) : data_(data, "data"), file_(codec::gif::read_file(data_.bytes())) {
+    if (!file_.verdict.done()) throw codec::NotDecoded(file_.verdict);
+  }
+
+  // (images, height, width, channels)
+  py::tuple shape() const { return py::make_tuple(file_.frames.size(), file_.height, file_.width, 3); }
+
+  // All images into memory of that shape, without gaps.
+  void draw(uintptr_t address) const {
+    if (address == 0) fail(ErrorCode::kValue, "address must not be a null pointer");
+    without_gil([&] {
+      const codec::Verdict verdict = codec::gif::draw(file_, reinterpret_cast<uint8_t*>(address));
+      if (!verdict.done()) throw codec::NotDecoded(verdict);
+    });
+  }
+
+ private:
+  const Buffer data_;
+  const codec::gif::File file_;
+};
+
 Source source_of(const py::object& owner, std::unique_ptr<codec::EncodedSource> pixels) {
   Source source;
   source.pixels = std::move(pixels);
@@ -141,15 +167,35 @@ Source source_of(const py::object& owner, std::unique_ptr<codec::EncodedSource> 
   return source;
 }
 
+void check_quality(int quality) {
+  if (quality < 1 || quality > 100) {
+    fail(ErrorCode::kValue, "quality must be 1 to 100, got " + std::to_string(quality));
+  }
+}
+
+py::bytearray jpeg_encode(const Source& source, int quality) {
+  const View& view = source.view;
+  if (view.dtype != DType::kUint8 || (view.channels != 1 && view.channels != 3)) {
+    fail(ErrorCode::kValue, "the image must be of 8 bits and of 1 or 3 channels");
+  }
+  check_quality(quality);
+  codec::jpeg::EncodedFile file;
+  without_gil([&] {
+    static thread_local Arena arena;
+    const ArenaReset reset{arena};
+    file = codec::jpeg::encode(all_pixels(source, arena), quality, arena);
+  });
+  if (file.error != nullptr) fail(ErrorCode::kValue, file.error);
+  return {reinterpret_cast<const char*>(file.bytes.get()), file.size};
+}
+
 void jpeg_filter(const Source& source, int quality, const Sink& sink) {
   const View& view = source.view;
   const Target& target = sink.target;
   if (!codec::jpeg::filters(view.height, view.width, view.channels)) {
     fail(ErrorCode::kValue, "images of this size or of so many channels are libjpeg's");
   }
-  if (quality < 1 || quality > 100) {
-    fail(ErrorCode::kValue, "quality must be 1 to 100, got " + std::to_string(quality));
-  }
+  check_quality(quality);
   const bool fits = target.dtype == DType::kUint8 && view.dtype == DType::kUint8 && target.height == view.height &&
                     target.width == view.width && target.channels == view.channels && target.patches.side == 0;
   const bool pixels = target.channel_stride == 1 &&
@@ -190,6 +236,7 @@ void register_encoded(py::module_& m) {
   codec::survive_forks();
   m.def("jpeg_decoder", &codec::jpeg_decoder);
   m.def("webp_decoder", &codec::webp_decoder);
+  m.def("jpeg_encode", &jpeg_encode, py::arg("source"), py::arg("quality"));
   m.def("jpeg_filters", &codec::jpeg::filters, py::arg("height"), py::arg("width"), py::arg("channels"));
   m.def("jpeg_filter", &jpeg_filter, py::arg("source"), py::arg("quality"), py::arg("target"));
   m.def(
@@ -218,6 +265,10 @@ void register_encoded(py::module_& m) {
                    : py::object(py::bytes(reinterpret_cast<const char*>(content.data), content.size));
       },
       py::arg("data"), py::arg("marker"));
+  py::class_<Gif>(m, "Gif", py::is_final())
+      .def(py::init<const py::object&>(), py::arg("data"))
+      .def_property_readonly("shape", &Gif::shape)
+      .def("draw", &Gif::draw, py::arg("address"));
   using codec::ScanIndex;
   py::class_<ScanIndex, std::shared_ptr<ScanIndex>>(m, "ScanIndex", py::is_final())
       .def(py::init<>())

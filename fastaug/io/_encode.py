@@ -1,4 +1,4 @@
-"""The encoders and writers of ``torchvision.io``, with its signatures, on top of Pillow's encoders."""
+"""The encoders and writers of ``torchvision.io``, with its signatures. JPEG is the core's, PNG Pillow's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
+import numpy as np
 from PIL import Image
+
+from fastaug import _C
 
 if TYPE_CHECKING:
     import torch
@@ -19,8 +22,7 @@ def encode_jpeg(input: list[torch.Tensor], quality: int = 75) -> list[torch.Tens
 def encode_jpeg(input: torch.Tensor | list[torch.Tensor], quality: int = 75) -> torch.Tensor | list[torch.Tensor]:
     """Encode images as baseline JPEG with half the colour resolution, like ``torchvision.io.encode_jpeg``.
 
-    The bytes equal torchvision's on the CPU if Pillow uses the same libjpeg-turbo. Tensors on other devices are encoded
-    on the CPU.
+    The bytes equal torchvision's on the CPU. Tensors on other devices are encoded on the CPU.
 
     Args:
         input: uint8 tensor of shape (1 or 3, height, width), or a list of them.
@@ -42,10 +44,10 @@ def encode_jpeg(input: torch.Tensor | list[torch.Tensor], quality: int = 75) -> 
     if quality < 1 or quality > 100:
         raise ValueError("Image quality should be a positive number between 1 and 100")
     if not isinstance(input, list):
-        return _encoded(input, "JPEG", quality=quality)
+        return _jpeg(input, quality)
     if not input:
         raise ValueError("encode_jpeg requires at least one input tensor when a list is passed")
-    return [_encoded(image, "JPEG", quality=quality) for image in input]
+    return [_jpeg(image, quality) for image in input]
 
 
 def encode_png(input: torch.Tensor, compression_level: int = 6) -> torch.Tensor:
@@ -74,7 +76,7 @@ def encode_png(input: torch.Tensor, compression_level: int = 6) -> torch.Tensor:
         raise RuntimeError("Compression level should be between 0 and 9")
     if input.device.type != "cpu":
         raise RuntimeError("Input tensor should be on CPU")
-    return _encoded(input, "PNG", compress_level=compression_level)
+    return _png(input, compression_level)
 
 
 def write_file(filename: str | Path, data: torch.Tensor) -> torch.Tensor:
@@ -164,22 +166,51 @@ def write_png(input: torch.Tensor, filename: str | Path, compression_level: int 
     return write_file(filename, encode_png(input, compression_level))
 
 
-def _encoded(image: torch.Tensor, format: str, **options: int) -> torch.Tensor:
+def _jpeg(image: torch.Tensor, quality: int) -> torch.Tensor:
     import torch
 
-    from fastaug._program.eager import as_array
+    from fastaug._program.borrow import borrow_tensor
+
+    _check(image)
+    samples = torch.from_numpy(_as_array(image))
+    try:
+        if not samples.numel():
+            raise ValueError("it has no pixels")
+        data = _C.jpeg_encode(borrow_tensor(samples), quality)
+    except ValueError as error:
+        raise RuntimeError(f"The image cannot be a JPEG file: {error}") from error
+    return torch.frombuffer(data, dtype=torch.uint8).to(image.device)
+
+
+def _png(image: torch.Tensor, level: int) -> torch.Tensor:
+    import torch
+
+    channels = _check(image)
+    pixels = np.ascontiguousarray(_as_array(image).transpose(1, 2, 0))
+    file = io.BytesIO()
+    try:
+        Image.fromarray(pixels[:, :, 0] if channels == 1 else pixels).save(file, "PNG", compress_level=level)
+    except (OSError, SystemError, ValueError) as error:
+        raise RuntimeError(f"The image cannot be a PNG file: {error}") from error
+    return torch.frombuffer(bytearray(file.getbuffer()), dtype=torch.uint8)
+
+
+def _check(image: torch.Tensor) -> int:
+    """Return the number of channels, or raise torchvision's errors."""
+    import torch
 
     if image.dtype is not torch.uint8:
         raise RuntimeError("Input tensor dtype should be uint8")
     if image.dim() != 3:
         raise RuntimeError("Input data should be a 3-dimensional tensor")
-    channels = image.shape[0]
+    channels: int = image.shape[0]
     if channels not in (1, 3):
         raise RuntimeError(f"The number of channels should be 1 or 3, got: {channels}")
-    pixels = as_array(image.cpu().permute(1, 2, 0).contiguous())
-    file = io.BytesIO()
-    try:
-        Image.fromarray(pixels[:, :, 0] if channels == 1 else pixels).save(file, format, **options)
-    except (OSError, SystemError, ValueError) as error:
-        raise RuntimeError(f"The image cannot be a {format} file: {error}") from error
-    return torch.frombuffer(bytearray(file.getbuffer()), dtype=torch.uint8).to(image.device)
+    return channels
+
+
+def _as_array(image: torch.Tensor) -> np.ndarray:
+    from fastaug._program.eager import as_array
+
+    array: np.ndarray = as_array(image.cpu())
+    return array

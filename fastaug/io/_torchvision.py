@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from PIL import Image
 
+from fastaug import _C
 from fastaug._image import decode, decode16, pillow
+from fastaug._image.encoded import NOT_DECODED, check_pixels
 from fastaug._image.lazy import LazyImage
 from fastaug._image.pillow import DecodeError
-from fastaug.io import _exif, _gif, _png
+from fastaug.io import _exif, _png
 
 if TYPE_CHECKING:
     import torch
@@ -449,5 +451,16 @@ def _decode_colour(data: bytes, mode: ImageReadMode, format: str, name: str) -> 
 def _decode_gif(data: bytes) -> torch.Tensor:
     import torch
 
-    images = torch.from_numpy(_gif.decode(data)).permute(0, 3, 1, 2)
+    try:
+        file = _C.Gif(data)
+        frames, height, width, _ = file.shape
+        check_pixels(width, height * frames)
+        pixels = np.empty(file.shape, np.uint8)
+        file.draw(pixels.__array_interface__["data"][0])
+    except NOT_DECODED as reason:
+        message, at = reason.args
+        raise DecodeError(
+            f"cannot decode {len(data)} bytes (GIF): {message}", format="GIF", offset=None if at < 0 else at
+        ) from None
+    images = torch.from_numpy(pixels).permute(0, 3, 1, 2)
     return images[0] if len(images) == 1 else images

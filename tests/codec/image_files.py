@@ -500,6 +500,22 @@ def hostile_webps() -> dict[str, bytes]:
     return files
 
 
+# GIF files
+
+
+def gifs() -> dict[str, bytes]:
+    """Images in one pass and in four, animations of all disposals, and images in a corner of their canvas."""
+    frames = [picture(20, 15).rotate(angle).quantize(16) for angle in (0, 90, 180)]
+    files = {f"interlaced-{flag}": encode(frames[0], "GIF", interlace=flag) for flag in (0, 1)}
+    for disposal in range(4):
+        files[f"disposal-{disposal}"] = encode(
+            frames[0], "GIF", save_all=True, append_images=frames[1:], disposal=disposal, transparency=3
+        )
+    large = bytearray(files["interlaced-0"])
+    large[6:10] = struct.pack("<2H", 33, 44)
+    return files | {"canvas": bytes(large), "photo": encode(picture(100, 90), "GIF")}
+
+
 # Other files
 
 
@@ -608,6 +624,7 @@ def write(folder: Path) -> None:
         "jpeg": jpegs() | hostile_jpegs() | {"abbreviated": tables + image},
         "png": pngs() | hostile_pngs(),
         "webp": webps() | hostile_webps(),
+        "gif": gifs(),
         "program": program_seeds(),
         "sniff": sound() | hostile() | others() | npys(),
     }

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import struct
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import encoded_images as made
-import numpy as np
 import pytest
 import torch
 import torchvision.io
-from PIL import Image
+from torchvision_calls import check, tensor
 
 import fastaug
 import fastaug.io
@@ -25,22 +23,7 @@ from support.versions import since
 
 MODES = ("UNCHANGED", "GRAY", "GRAY_ALPHA", "RGB", "RGB_ALPHA", "RGBA")
 COLOUR = photo("coffee", 39, 52)
-JPEGS, PNGS = made.jpegs(), made.pngs()
-
-
-def tensor(data: bytes) -> torch.Tensor:
-    return torch.tensor(np.frombuffer(data, np.uint8))
-
-
-def check(name: str, *arguments: Any, strides: bool = True, **options: Any) -> None:
-    theirs = getattr(torchvision.io, name)(*arguments, **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ours = getattr(fastaug.io, name)(*arguments, **options)
-    assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
-    if strides:
-        assert ours.stride() == theirs.stride()
-    assert torch.equal(ours, theirs)
+JPEGS, PNGS, GIF = made.jpegs(), made.pngs(), made.encode(COLOUR, "GIF")
 
 
 @pytest.mark.parametrize("name", JPEGS)
@@ -152,38 +135,6 @@ def test_webp_is_never_gray(mode: str) -> None:
         assert torch.equal(fastaug.io.decode_webp(data, mode), torchvision.io.decode_webp(data))
 
 
-def gifs() -> Iterator[bytes]:
-    yield made.encode(COLOUR, "GIF")
-    yield made.encode(COLOUR.convert("L"), "GIF", interlace=0)
-    turned = [COLOUR.rotate(angle) for angle in (90, 180, 270)]
-    yield made.encode(COLOUR, "GIF", save_all=True, append_images=turned)
-    for disposal in range(4):
-        frames = []
-        for seed in range(3):
-            frame = noise(21, 34, 4, seed)
-            frame[:, :, 3] = 255 * (frame[:, :, 3] > 100)
-            frame[:, : 4 * seed] = frames[-1][:, : 4 * seed] if frames else frame[:, : 4 * seed]
-            frames.append(frame)
-        first, *rest = (Image.fromarray(frame) for frame in frames)
-        yield made.encode(first, "GIF", save_all=True, append_images=rest, disposal=disposal)
-        pieces = [COLOUR.quantize(32) for _ in range(4)]
-        for number, piece in enumerate(pieces):
-            piece.paste(pieces[0].crop((5, 5, 25, 12)), (5 + number, 9))
-        yield made.encode(
-            pieces[0], "GIF", save_all=True, append_images=pieces[1:], disposal=disposal, transparency=5, background=3
-        )
-
-
-GIFS = list(gifs())
-
-
-@pytest.mark.skipif(not since(0, 26), reason="older ones read them otherwise")
-@each("number", range(len(GIFS)))
-def test_gif(number: int) -> None:
-    check("decode_gif", tensor(GIFS[number]))
-    check("decode_image", tensor(GIFS[number]), "GRAY")
-
-
 @pytest.mark.skipif(not since(0, 26), reason="older ones read them otherwise")
 @pytest.mark.parametrize("mode", ["UNCHANGED", "GRAY", "RGB"])
 @each("orientation", range(1, 9))
@@ -250,8 +201,8 @@ WRONG: dict[str, Any] = {
     "a JPEG without an end": tensor(JPEGS["large"][:-2]),
     "the beginning of a PNG": tensor(PNGS["RGB"][:30]),
     "half a PNG": tensor(PNGS["large"][:9000]),
-    "half a GIF": tensor(GIFS[0][: len(GIFS[0]) // 2]),
-    "the beginning of a GIF": tensor(GIFS[0][:20]),
+    "half a GIF": tensor(GIF[: len(GIF) // 2]),
+    "the beginning of a GIF": tensor(GIF[:20]),
     "an animated WebP": tensor(made.encode(COLOUR, "WEBP", save_all=True, append_images=[COLOUR.rotate(90)])),
 }
 
