@@ -46,8 +46,9 @@ def done_at_once(ways: Ways, image: Any, arguments: Iterable[Any]) -> Any:
     """Return the result, or NotImplemented for a draft to do it."""
     cls = type(image)
     if cls is _Tensor:
-        if ways.torch is not None:
-            return ways.torch(image, *arguments)
+        done = NotImplemented if ways.torch is None else ways.torch(image, *arguments)
+        if done is not NotImplemented:
+            return done
         if ways.otherwise is not None and image.dtype is not _uint8:
             return ways.otherwise(image, *arguments)
     elif cls is not _Image:

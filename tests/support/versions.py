@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,6 +19,15 @@ RELEASE = releases.installed() or releases.FOLLOWED
 def since(*release: int) -> bool:
     """Whether the torchvision that is installed is of that release, or a later one."""
     return release <= RELEASE
+
+
+def compiles_halves_for_minutes() -> bool:
+    """Whether torch hangs, in torchvision too, where it convolves float16 with kernels of 15x15 and more.
+
+    Its oneDNN compiles such a kernel at its first use, on processors with AVX512-FP16 for half an hour and more.
+    """
+    flags = Path("/proc/cpuinfo")
+    return flags.exists() and "avx512_fp16" in flags.read_text()
 
 
 def spell_as_today() -> None:

@@ -14,10 +14,9 @@ namespace fastaug::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Lane y of row x and lane x of row y change places. There are as many rows as lanes in the 128 bits of D.
+// In each 128 bits the columns of all rows come one after another, as many in a vector as there is room for.
 template <class D, class V, int kRows>
-HWY_INLINE void turn_block(D d, V (&rows)[kRows]) {
-  static_assert(kRows * sizeof(hn::TFromD<D>) == 16);
+HWY_INLINE void turn_halves(D d, V (&rows)[kRows]) {
   // Each round moves one more bit of the row number into the column number.
   for (int round = 1; round < kRows; round *= 2) {
     V next[kRows];
@@ -27,6 +26,13 @@ HWY_INLINE void turn_block(D d, V (&rows)[kRows]) {
     }
     for (int k = 0; k < kRows; ++k) rows[k] = next[k];
   }
+}
+
+// Lane y of row x and lane x of row y change places. There are as many rows as lanes in the 128 bits of D.
+template <class D, class V, int kRows>
+HWY_INLINE void turn_block(D d, V (&rows)[kRows]) {
+  static_assert(kRows * sizeof(hn::TFromD<D>) == 16);
+  turn_halves(d, rows);
 }
 
 }  // namespace fastaug::HWY_NAMESPACE

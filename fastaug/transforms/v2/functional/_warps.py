@@ -13,6 +13,7 @@ from fastaug._draft.at_once import FEW_PIXELS, Ways
 from fastaug._draft.geometry import FILTERS
 from fastaug._draft.interpolation import InterpolationMode, named_interpolation
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
+from fastaug._fallback import v2 as v2_fallback
 from fastaug._image.types import InputT
 from fastaug._names import export_functions
 from fastaug._program import matrices, v2_arguments
@@ -171,7 +172,19 @@ affine_image, affine_video = on_pixels(affine)
 affine_mask = on_masks(affine, without="interpolation")
 
 
-@functional(ImageDraft, VideoDraft, MaskDraft)
+def _turned(image: torch.Tensor, angle: Any, interpolation: Any, expand: Any, center: Any, fill: Any) -> Any:
+    """Turn a tensor by quarters of a circle, which is a call of torch."""
+    named_interpolation(interpolation)
+    if center is not None or not (fill is None or type(fill) in (int, float)) or image.dim() < 2:
+        return NotImplemented
+    turns, rest = divmod(angle % 360, 90) if type(angle) in (int, float) else (0, 1)
+    height, width = image.shape[-2:]
+    if rest or not (turns in (0, 2) or expand or height == width):
+        return NotImplemented
+    return v2_fallback.rot90(image, int(turns))
+
+
+@functional(ImageDraft, VideoDraft, MaskDraft, at_once=Ways(torch=_turned))
 def rotate(
     inpt: InputT,
     angle: float,
