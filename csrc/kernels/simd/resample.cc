@@ -69,7 +69,8 @@ void build_row_table(const Taps& taps, RowTable* table) {
     return;
   }
 #endif
-  if (!resample::build_windows<kBlocks>(taps, extent, table)) resample::build_dots<kDotBlocks>(taps, extent, table);
+  if (!resample::build_windows<kBlocks>(taps, extent, table))
+    resample::build_dots<8 * kDotBlocks>(taps, extent, Layout::kDots, table);
 }
 
 // One window per block, the first one in the lowest block.
@@ -235,7 +236,7 @@ constexpr int kPixelGroup = 4 * kDotBlocks;  // bytes of weights
 
 bool build_pixel_table(const Taps& taps, const RowTable& planar, RowTable* table) {
   if (Layout::unpack(planar.layout).kind != Layout::kDots) return false;
-  resample::build_pixels<kDotBlocks>(taps, table);
+  resample::build_dots<2 * kDotBlocks>(taps, resample::extent_of(taps), Layout::kPixels, table);
   return true;
 }
 

@@ -344,9 +344,9 @@ inline void build_digit_dots(const Taps& taps, const Extent& extent, RowTable* t
   }
 }
 
-template <int blocks>
-void build_dots(const Taps& taps, const Extent& extent, RowTable* table) {
-  constexpr int step = 8 * blocks;
+// Of kDots and kPixels, whose kernels take the weights of `step` taps at once.
+template <int step>
+void build_dots(const Taps& taps, const Extent& extent, Layout::Kind kind, RowTable* table) {
   const int groups = (extent.longest + step - 1) / step;
   const int parts = parts_of(taps.bits);
   const size_t group_size = static_cast<size_t>(2) * parts * step;
@@ -356,7 +356,7 @@ void build_dots(const Taps& taps, const Extent& extent, RowTable* table) {
   table->out = taps.out;
   table->bits = taps.bits;
   table->groups = groups;
-  table->layout = Layout{Layout::kDots, 0, offset}.pack();
+  table->layout = Layout{kind, 0, offset}.pack();
   table->base.assign(padded_out, 0);
   for (int i = 0; i < taps.out; ++i) {
     const int base = dots_base(taps, extent, i, step * groups);
@@ -366,33 +366,6 @@ void build_dots(const Taps& taps, const Extent& extent, RowTable* table) {
     for (int t = 0; t < taps.count[i]; ++t) {
       const int at = taps.first[i] - base + t;
       put_weight(weights[t], parts, data + group_size * (at / step) + 2 * (at % step), 2 * step);
-    }
-  }
-}
-
-template <int blocks>
-void build_pixels(const Taps& taps, RowTable* table) {
-  constexpr int step = 2 * blocks;
-  constexpr size_t group_size = 2 * step;
-  const Extent extent = extent_of(taps);
-  const int groups = (extent.longest + step - 1) / step;
-  const int parts = parts_of(taps.bits);
-  const size_t output_size = group_size * parts * groups;
-  const int padded_out = (taps.out + 15) / 16 * 16;
-  const int offset = allocate(output_size * padded_out, table);
-  table->out = taps.out;
-  table->bits = taps.bits;
-  table->groups = groups;
-  table->layout = Layout{Layout::kPixels, 0, offset}.pack();
-  table->base.assign(padded_out, 0);
-  for (int i = 0; i < taps.out; ++i) {
-    const int base = dots_base(taps, extent, i, step * groups);
-    table->base[i] = base;
-    const int32_t* weights = taps.weights(i);
-    uint8_t* data = table->data.data() + offset + output_size * i;
-    for (int t = 0; t < taps.count[i]; ++t) {
-      const int at = taps.first[i] - base + t;
-      put_weight(weights[t], parts, data + group_size * parts * (at / step) + 2 * (at % step), group_size);
     }
   }
 }
