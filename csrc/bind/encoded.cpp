@@ -142,6 +142,7 @@ class Gif {
     if (!file_.verdict.done()) throw codec::NotDecoded(file_.verdict);
   }
 
+  int64_t pixels() const { return file_.pixels(); }
   // (images, height, width, channels)
   py::tuple shape() const { return py::make_tuple(file_.frames.size(), file_.height, file_.width, 3); }
 
@@ -268,6 +269,7 @@ void register_encoded(py::module_& m) {
   py::class_<Gif>(m, "Gif", py::is_final())
       .def(py::init<const py::object&>(), py::arg("data"))
       .def_property_readonly("shape", &Gif::shape)
+      .def_property_readonly("pixels", &Gif::pixels)
       .def("draw", &Gif::draw, py::arg("address"));
   using codec::ScanIndex;
   py::class_<ScanIndex, std::shared_ptr<ScanIndex>>(m, "ScanIndex", py::is_final())

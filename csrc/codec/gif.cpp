@@ -265,6 +265,12 @@ void fill(uint8_t* pixels, size_t count, const std::array<uint8_t, 3>& colour) {
 
 }  // namespace
 
+int64_t File::pixels() const {
+  int64_t drawn = 0;
+  for (const Frame& frame : frames) drawn += int64_t{frame.height} * frame.width;
+  return std::max(drawn, int64_t{height} * width * static_cast<int64_t>(frames.size()));
+}
+
 File read_file(Bytes bytes) {
   File file;
   Reader reader(bytes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "codec/codec.h"
@@ -30,6 +31,9 @@ struct File {
   int width = 0;
   std::array<uint8_t, 3> background = {};
   std::vector<Frame> frames;
+
+  // Those to be drawn, on canvases and beside them, or those of all canvases if there are more: for limits.
+  int64_t pixels() const;
 };
 
 // Looks at no pixel.

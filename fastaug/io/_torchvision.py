@@ -453,8 +453,7 @@ def _decode_gif(data: bytes) -> torch.Tensor:
 
     try:
         file = _C.Gif(data)
-        frames, height, width, _ = file.shape
-        check_pixels(width, height * frames)
+        check_pixels(file.pixels, 1)
         pixels = np.empty(file.shape, np.uint8)
         file.draw(pixels.__array_interface__["data"][0])
     except NOT_DECODED as reason:

@@ -170,3 +170,11 @@ def test_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 20 * 30 * 2)
     with pytest.raises(Image.DecompressionBombError):
         fastaug.io.decode_gif(tensor(head(20, 30) + 5 * image(INDICES) + b"\x3b"))
+
+
+def test_limit_beside_the_canvas() -> None:
+    """Pixels that nobody will see take as much time."""
+    small = image(INDICES)
+    far = struct.pack("<B4HB", 0x2C, 20, 30, 65535, 65535, 0) + codes(INDICES)
+    with pytest.raises(Image.DecompressionBombError):
+        fastaug.io.decode_gif(tensor(head(20, 30) + small + far + b"\x3b"))
