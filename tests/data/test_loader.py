@@ -405,6 +405,26 @@ def test_draws_after_an_error(kind: str, workers: int, pictures: Path, tmp_path:
     assert same(given[1], given[0])
 
 
+@pytest.mark.parametrize("kind", ["truncated", "target"])
+def test_draws_after_an_error_that_nobody_met(kind: str, pictures: Path, tmp_path: Path) -> None:
+    """Workers that stay make all batches that were begun, and stop in them at the sample that fails."""
+    given = []
+    for cls, package in ((TorchLoader, TV), (DataLoader, T)):
+        folder = folder_of(pictures, package, target_transform=fail_or_draw)
+        folder.samples = [(path, 0) for path, _ in folder.samples]
+        bad = tmp_path / "bad.jpg"
+        bad.write_bytes(Path(folder.samples[9][0]).read_bytes()[:700])
+        folder.samples[9] = (str(bad), 0) if kind == "truncated" else (folder.samples[9][0], 2)
+        seed_all(5)
+        options: dict[str, Any] = {"threads": True} if cls is DataLoader else {}
+        loader = cls(folder, batch_size=4, num_workers=2, persistent_workers=True, **options)
+        for _ in range(3):
+            iterator = iter(loader)
+            given.append([next(iterator), next(iterator), generators()])
+        end_workers(iterator)
+    assert same(given[3:], given[:3])
+
+
 @pytest.mark.parametrize("workers", [0, 1, 2])
 @pytest.mark.parametrize("kind", ["truncated", "transform", "target", "items", "collation"])
 def test_an_iterator_goes_with_its_errors(kind: str, workers: int, pictures: Path, tmp_path: Path) -> None:

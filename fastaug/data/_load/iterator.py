@@ -195,12 +195,7 @@ class ThreadsIter(_BaseDataLoaderIter):
         if self._num_workers:
             self._fetch()
         try:
-            with self._unbroken():
-                data = flight.data()
-        except Exception:
-            with self._unbroken():
-                self._rewind(flight)
-            raise
+            data = self._data(flight)
         finally:
             self.times.collating += flight.collating
             if not self._broken:
@@ -212,6 +207,16 @@ class ThreadsIter(_BaseDataLoaderIter):
         images = len(flight.indices) if self._auto_collation else 1
         self.times.add(start, time.perf_counter(), images, seconds)
         return data
+
+    def _data(self, flight: Flight) -> Any:
+        """Return its batch, or raise the error of a sample. Either way draws go on as in a worker process."""
+        try:
+            with self._unbroken():
+                return flight.data()
+        except Exception:
+            with self._unbroken():
+                self._rewind(flight)
+            raise
 
     def _rewind(self, flight: Flight) -> None:
         """After an error, continue to draw where a worker process does."""
@@ -258,7 +263,7 @@ class ThreadsIter(_BaseDataLoaderIter):
             self.close()
         while self._crew is not None and (flight := self._awaited()) is not None:
             with contextlib.suppress(Exception):
-                flight.data()
+                self._data(flight)
 
     def state(self) -> Any:
         """Return the state from which another iterator continues with the batches that were not returned."""
