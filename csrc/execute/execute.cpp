@@ -1,6 +1,7 @@
 #include "execute/execute.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -169,7 +170,9 @@ class Run {
       }
       case PassKind::kStore: {
         if (plan_.from_floats) return store_floats(context_, memory_, plan_.blit, target_, plan_.store);
-        if (is_flat()) return store_flat();
+        if (const auto one = flat()) {
+          return store_rows(context_, source_stage(context_, one->view, one->region), one->target, plan_.store, {});
+        }
         const int begin = plan_.store.fused_begin;
         const int count = plan_.store.fused_end - begin;
         const FusedOps fused{bare_ops(context_.arena, plan_.ops.data() + begin, count), means_ + begin, count};
@@ -191,35 +194,58 @@ class Run {
     fail(ErrorCode::kRuntime, std::string("the pass ") + name_of(pass.kind) + " leaves no image");
   }
 
-  // True if all samples of an image in memory are stored alike, from pixels and to pixels without gaps.
-  bool is_flat() const {
-    const StorePlan& store = plan_.store;
-    const int channels = memory_.channels;
-    const ptrdiff_t size = size_of(target_.dtype);
-    const bool alike = plan_.passes.size() == 2 && plan_.passes[0].kind == PassKind::kRead && !store.hflip &&
-                       !store.normalize.normalize && store.erases.empty() && store.fused_begin == store.fused_end;
-    const bool from = memory_.dtype == DType::kUint8 && memory_.channel_stride == 1 && memory_.pixel_stride == channels;
-    const bool to = target_.dtype != DType::kUint8 && target_.patches.side == 0 && target_.channels == channels &&
-                    target_.channel_stride == size && target_.pixel_stride == channels * size;
-    return channels > 1 && alike && from && to;
+  // An image of one channel from the samples of another, and where it goes.
+  struct Flat {
+    View view;
+    Target target;
+    Region region;
+  };
+
+  // The same samples in fewer and longer rows, if these follow one another on both sides: each takes a few calls.
+  static void lengthen(Flat& flat) {
+    constexpr int kLong = 4096;
+    const int width = flat.view.width, height = flat.view.height;
+    const bool whole = flat.region == Region{0, 0, height, width};
+    if (!whole || flat.view.row_stride != width || flat.target.row_stride != width * flat.target.pixel_stride) return;
+    int rows = std::max(kLong / width, 1);
+    while (height % rows != 0) --rows;
+    for (int* across : {&flat.view.width, &flat.target.width, &flat.region.width}) *across *= rows;
+    for (int* down : {&flat.view.height, &flat.target.height, &flat.region.height}) *down /= rows;
+    flat.view.row_stride *= rows;
+    flat.target.row_stride *= rows;
   }
 
-  // As an image of one channel, with as many times the columns: no row has to become planes and pixels again.
-  void store_flat() {
+  // One channel for all, where each sample of an image in memory is stored alike, and lies there as it does here. Then
+  // pixels need not become planes, and pixels again.
+  std::optional<Flat> flat() const {
+    const StorePlan& store = plan_.store;
     const Pass& read = plan_.passes[0];
-    const int channels = memory_.channels;
-    View view = cropped(memory_, read.crop);
-    view.channels = 1;
-    view.pixel_stride = 1;
-    view.width *= channels;
-    Target target = target_;
-    target.channels = 1;
-    target.pixel_stride = target.channel_stride;
-    target.width *= channels;
-    Region region = read.read;
-    region.x *= channels;
-    region.width *= channels;
-    store_rows(context_, source_stage(context_, view, region), target, plan_.store, {});
+    const int channels = memory_.channels, height = memory_.height;
+    const ptrdiff_t size = size_of(target_.dtype);
+    const bool alike = plan_.passes.size() == 2 && read.kind == PassKind::kRead && !store.hflip &&
+                       !store.normalize.normalize && store.erases.empty() && store.fused_begin == store.fused_end &&
+                       memory_.dtype == DType::kUint8 && target_.dtype != DType::kUint8 && target_.patches.side == 0 &&
+                       target_.channels == channels;
+    if (!alike) return {};
+    Flat flat = {cropped(memory_, read.crop), target_, read.read};
+    flat.view.channels = flat.target.channels = 1;
+    const bool pixels = memory_.channel_stride == 1 && memory_.pixel_stride == channels &&
+                        target_.channel_stride == size && target_.pixel_stride == channels * size;
+    const bool planes = memory_.pixel_stride == 1 && target_.pixel_stride == size && flat.view.height == height &&
+                        target_.height == height && memory_.channel_stride == height * memory_.row_stride &&
+                        target_.channel_stride == height * target_.row_stride && !store.vflip;
+    if (pixels) {
+      flat.view.pixel_stride = 1;
+      flat.target.pixel_stride = size;
+      for (int* across : {&flat.view.width, &flat.target.width, &flat.region.x, &flat.region.width})
+        *across *= channels;
+    } else if (planes) {
+      for (int* down : {&flat.view.height, &flat.target.height, &flat.region.height}) *down *= channels;
+    } else {
+      return {};
+    }
+    if (!store.vflip) lengthen(flat);
+    return flat;
   }
 
   void decode(const Pass& pass) {

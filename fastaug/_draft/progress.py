@@ -70,7 +70,7 @@ _WAYS = {
 # Of few samples torch has the powers sooner than the core has those of a table.
 _WAYS["adjust_gamma"] = _WAYS["adjust_gamma"]._replace(few=512)
 _WAYS["crop"] = _WAYS["crop"]._replace(pillow=pil_fallback.crop, pixels=math.inf)
-_WAYS["pad"] = _WAYS["pad"]._replace(pillow=pillow_pad, torch=torch_pad)
+_WAYS["pad"] = _WAYS["pad"]._replace(pillow=pillow_pad, torch=torch_pad, pixels=math.inf)
 _WAYS["resize"] = _WAYS["resize"]._replace(pillow=pillow_resize, pixels=math.inf)
 
 
