@@ -432,12 +432,14 @@ def _decode_png(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
 def _decode_colour(data: bytes, mode: ImageReadMode, format: str, name: str) -> torch.Tensor:
     """Decode a format that always has colours and sometimes alpha."""
     image = LazyImage(data, None)
-    if image.format != format:
-        raise RuntimeError(f"Not {name} file, but {image.format}")
-    # The core takes still images only.
-    opened: Any = image.open(data) if format == "WEBP" and not image.encoded(keep=True)[1].native else None
-    if opened is not None and opened.n_frames > 1:
-        raise RuntimeError("Animated WebP files are not supported.")
+    encoded = image.encoded(keep=True)[1]
+    if not encoded.native or encoded.format != format:
+        if image.format != format:
+            raise RuntimeError(f"Not {name} file, but {image.format}")
+        # The core takes still images only.
+        opened: Any = image.open(data) if format == "WEBP" else None
+        if opened is not None and opened.n_frames > 1:
+            raise RuntimeError("Animated WebP files are not supported.")
     if mode in (ImageReadMode.GRAY, ImageReadMode.GRAY_ALPHA):
         warnings.warn(
             f"{format if format == 'AVIF' else format.capitalize()} does not support grayscale conversions. "
