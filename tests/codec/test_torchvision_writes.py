@@ -25,6 +25,8 @@ IMAGES = {
     "gray": PHOTO[:1],
     "part of another": PHOTO[:, 3:20, 5:6],
     "one pixel": PHOTO[:, :1, :1],
+    "three of four": torch.from_numpy(noise(40, 30, 4, 6)[:, :, :3]).permute(2, 0, 1),
+    "every other": torch.from_numpy(noise(40, 30, 3, 7)).permute(2, 0, 1)[:, ::2, ::2],
     "noise": torch.from_numpy(noise(40, 30, 3, 5)).permute(2, 0, 1),
 }
 NAMES = ("decode_avif", "decode_heic", "encode_jpeg", "encode_png", "write_file", "write_jpeg", "write_png")

@@ -7,9 +7,11 @@ import pytest
 import torch
 import torchvision.transforms as TV
 import torchvision.transforms.functional as TVF
+import torchvision.transforms.v2 as TV2
 
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
+import fastaug.transforms.v2 as v2
 from support.differences import each
 from support.images import MODES, noise, photo, pil
 from support.outcomes import assert_parity, assert_same, run
@@ -30,6 +32,45 @@ TORCH_TYPES = (
     *(["uint16"] if UINT16 else []),
 )
 PIL_MODES = (None, "1", "L", "LA", "P", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "HSV", "LAB", "I", "I;16", "F", "bogus")
+
+
+def laid_out(layout: str, height: int, width: int, channels: int) -> torch.Tensor:
+    """A CHW tensor of bytes, with or without gaps between its pixels, rows and planes."""
+    pixels = torch.from_numpy(noise(2 * height + 3, 2 * width + 2, channels, 3))
+    whole = pixels[:height, :width].contiguous().permute(2, 0, 1)
+    return {
+        "pixels": lambda: whole,
+        "planes": whole.contiguous,
+        "part of pixels": lambda: pixels[1 : height + 1, 2 : width + 2].permute(2, 0, 1),
+        "part of planes": lambda: pixels.permute(2, 0, 1).contiguous()[:, 1 : height + 1, 2 : width + 2],
+        "rows of planes": lambda: pixels[:, :width].permute(2, 0, 1).contiguous()[:, 2 : height + 2],
+        "every other row": lambda: pixels[: 2 * height : 2, :width].permute(2, 0, 1),
+        "turned": lambda: whole.contiguous().transpose(1, 2),
+    }[layout]()
+
+
+LAYOUTS = ("pixels", "planes", "part of pixels", "part of planes", "rows of planes", "every other row", "turned")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@each("layout", LAYOUTS)
+@each("channels", [1, 2, 3, 4])
+def test_floats_of_every_layout(layout: str, channels: int, dtype: str) -> None:
+    """Samples without gaps are stored in rows of any length; flips, crops and what is normalised are not."""
+    made = getattr(torch, dtype)
+    mean = [0.1, 0.2, 0.3, 0.4][:channels]
+    for height, width in ((1, 1), (1, 5000), (7, 33), (60, 224), (224, 224), (301, 2)):
+        image = laid_out(layout, height, width, channels)
+        for steps in (
+            lambda package: [package.ToDtype(made, scale=True)],
+            lambda package: [package.ToDtype(made)],
+            lambda package: [package.RandomVerticalFlip(1), package.ToDtype(made, scale=True)],
+            lambda package: [package.RandomHorizontalFlip(1), package.ToDtype(made, scale=True)],
+            lambda package: [package.CenterCrop((1, 2)), package.ToDtype(made, scale=True)],
+            lambda package: [package.ToDtype(made, scale=True), package.Normalize(mean, mean)],
+        ):
+            ours, theirs = (package.Compose(steps(package))(image) for package in (v2, TV2))
+            assert ours.dtype is theirs.dtype and torch.equal(ours, theirs), (height, width)
 
 
 @pytest.mark.parametrize("name", ["ToTensor", "PILToTensor"])
