@@ -84,6 +84,20 @@ bool kept(const Header& header, int channels) {
 
 int kept_stride(const Header& header, int channels) { return kept(header, channels) ? header.channels : channels; }
 
+void read_planes(const View& image, int y, uint8_t* const* planes) {
+  const auto width = static_cast<size_t>(image.width);
+  if (image.pixel_stride == 1) {
+    for (int c = 0; c < image.channels; ++c) std::memcpy(planes[c], image.at(y, 0, c), width);
+  } else if (image.channel_stride == 1 && image.pixel_stride >= image.channels && image.pixel_stride <= kMaxChannels) {
+    kernels().deinterleave(image.at(y, 0, 0), static_cast<int>(image.pixel_stride), image.channels, image.width,
+                           planes);
+  } else {
+    for (int c = 0; c < image.channels; ++c) {
+      for (int x = 0; x < image.width; ++x) planes[c][x] = *image.at(y, x, c);
+    }
+  }
+}
+
 View view_of(const Header& header, const uint8_t* region_data, Region region, int channels, ptrdiff_t row_stride,
              ptrdiff_t pixel_stride, ptrdiff_t channel_stride) {
   const uint8_t* data = region_data - region.y * row_stride - region.x * pixel_stride;

@@ -21,6 +21,9 @@ int kept_stride(const Header& header, int channels);
 View view_of(const Header& header, const uint8_t* region_data, Region region, int channels, ptrdiff_t row_stride,
              ptrdiff_t pixel_stride, ptrdiff_t channel_stride);
 
+// Row y of an image of bytes, however its samples lie, as a plane for each channel.
+void read_planes(const View& image, int y, uint8_t* const* planes);
+
 // Rows of a file's pixels to those of another number of channels, or further apart.
 class Converter {
  public:

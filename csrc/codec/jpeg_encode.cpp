@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstdio>
-#include <cstring>
 #include <type_traits>
 
 // jpeglib.h needs FILE and size_t before it.
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include "codec/convert.h"
 #include "kernels/kernels.h"
 
 namespace fastaug::codec::jpeg {
@@ -64,14 +64,7 @@ class Rows {
     // libjpeg reads rows of an image through pointers that are not const.
     if (stays_) return const_cast<uint8_t*>(image_.at(y, 0, 0));
     uint8_t* out = made_ + row_bytes_ * slot;
-    for (int c = 0; c < image_.channels; ++c) {
-      const uint8_t* from = image_.at(y, 0, c);
-      if (image_.pixel_stride == 1) {
-        std::memcpy(planes_[c], from, static_cast<size_t>(image_.width));
-      } else {
-        for (int x = 0; x < image_.width; ++x) planes_[c][x] = from[x * image_.pixel_stride];
-      }
-    }
+    read_planes(image_, y, planes_);
     kernels().interleave(planes_, image_.channels, stride_, image_.width, out);
     return out;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/convert.h"
 #include "codec/jpeg_rows.h"
 #include "kernels/kernels.h"
 
@@ -82,17 +83,7 @@ class Samples {
     uint8_t* rows[3];
     for (int c = 0; c < image_.channels; ++c) rows[c] = planes_[c] + stride_ * to;
     uint8_t* const* read = image_.channels == 1 ? rows : colours_;
-    const uint8_t* from = image_.at(y, 0, 0);
-    if (image_.pixel_stride == 1) {
-      for (int c = 0; c < image_.channels; ++c) std::memcpy(read[c], from + c * image_.channel_stride, image_.width);
-    } else if (image_.channel_stride == 1 && image_.pixel_stride >= image_.channels &&
-               image_.pixel_stride <= kMaxChannels) {
-      kernels_.deinterleave(from, static_cast<int>(image_.pixel_stride), image_.channels, image_.width, read);
-    } else {
-      for (int c = 0; c < image_.channels; ++c) {
-        for (int x = 0; x < image_.width; ++x) read[c][x] = *image_.at(y, x, c);
-      }
-    }
+    read_planes(image_, y, read);
     if (image_.channels == 3) kernels_.jpeg_ycc(colours_, image_.width, rows);
     for (int c = 0; c < image_.channels; ++c) {
       std::memset(rows[c] + image_.width, rows[c][image_.width - 1], static_cast<size_t>(width_ - image_.width));
