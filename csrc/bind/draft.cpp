@@ -172,9 +172,7 @@ py::object done(PyObject* self, Arguments given) {
                                      : std::optional(new_tensor(draft, dtype, draft.channel_last, incoming->leading));
   if (!result) return declined;
   run(draft, incoming->source.view, incoming->leading, result->target, static_cast<uint32_t>(as_int(given[2])));
-  if (draft.is_pil() && given[1] != Py_None) {
-    keep_info(draft, py::reinterpret_borrow<py::dict>(given[1]), result->object);
-  }
+  if (draft.is_pil()) keep_info(draft, py::reinterpret_borrow<py::object>(given[1]), result->object);
   return result->object;
 }
 
@@ -340,6 +338,7 @@ void register_draft(py::module_& m) {
       field<[](Draft& draft) -> bool& { return draft.planar; }>("planar"),
       field<[](Draft& draft) -> bool& { return draft.source.subclass; }>("subclass"),
       field<[](Draft& draft) -> bool& { return draft.source.transparent; }>("transparent"),
+      field<[](Draft& draft) -> bool& { return draft.source.commented; }>("commented"),
       field<[](Draft& draft) -> bool& { return draft.source.pillow; }>("pillow"),
       field<[](Draft& draft) -> bool& { return draft.source.v2; }>("v2"),
       field<[](Draft& draft) -> bool& { return draft.source.traced; }>("traced"),

@@ -58,6 +58,15 @@ Reason posterize(Draft& draft, Arguments given) {
   return bits ? draft.posterize(*bits) : Reason::kNumber;
 }
 
+Reason jpeg(Draft& draft, Arguments given) {
+  if (!PyLong_CheckExact(*given)) return Reason::kNumber;
+  const auto quality = as_any_whole(*given);
+  const int64_t before = draft.files;
+  const Reason reason = quality ? draft.jpeg(*quality, kTorch) : Reason::kNumber;
+  warn_of_files(draft.files - before);
+  return reason;
+}
+
 Reason permute_channels(Draft& draft, Arguments given) {
   if (!PyList_Check(*given) && !PyTuple_Check(*given)) return Reason::kNumber;
   const py::tuple all = py::reinterpret_borrow<py::object>(*given);
@@ -226,6 +235,7 @@ std::vector<PyMethodDef> methods_of_ops() {
       op_method<by_number<&Draft::solarize>, 1>("solarize", "solarize(self, threshold: object) -> int"),
       op_method<by_torch<&Draft::autocontrast>, 0>("autocontrast", "autocontrast(self) -> int"),
       op_method<without_arguments<&Draft::equalize>, 0>("equalize", "equalize(self) -> int"),
+      op_method<jpeg, 1>("jpeg", "jpeg(self, quality: object) -> int"),
       op_method<by_torch<&Draft::to_float>, 0>("to_float", "to_float(self) -> int"),
       op_method<without_arguments<&Draft::to_uint8_tensor>, 0>("to_uint8_tensor", "to_uint8_tensor(self) -> int"),
       op_method<to_pil, 1>("to_pil", "to_pil(self, mode: str | None) -> int"),

@@ -14,7 +14,6 @@
 #include "bind/with_pixels.h"
 #include "codec/gif.h"
 #include "codec/jpeg_encode.h"
-#include "codec/jpeg_filter.h"
 #include "codec/jpeg_frame.h"
 #include "codec/scan_index.h"
 #include "codec/source.h"
@@ -190,27 +189,6 @@ py::bytearray jpeg_encode(const Source& source, int quality) {
   return {reinterpret_cast<const char*>(file.bytes.get()), file.size};
 }
 
-void jpeg_filter(const Source& source, int quality, const Sink& sink) {
-  const View& view = source.view;
-  const Target& target = sink.target;
-  if (!codec::jpeg::filters(view.height, view.width, view.channels)) {
-    fail(ErrorCode::kValue, "images of this size or of so many channels are libjpeg's");
-  }
-  check_quality(quality);
-  const bool fits = target.dtype == DType::kUint8 && view.dtype == DType::kUint8 && target.height == view.height &&
-                    target.width == view.width && target.channels == view.channels && target.patches.side == 0;
-  const bool pixels = target.channel_stride == 1 &&
-                      (target.pixel_stride == view.channels || (target.pixel_stride == 4 && target.fill_gaps));
-  if (!fits || !(pixels || target.pixel_stride == 1)) {
-    fail(ErrorCode::kValue, "target must have the image's shape, and planes or pixels side by side");
-  }
-  without_gil([&] {
-    static thread_local Arena arena;
-    const ArenaReset reset{arena};
-    codec::jpeg::jpeg_filter(all_pixels(source, arena), quality, target, arena);
-  });
-}
-
 }  // namespace
 
 codec::Components components_of(const std::optional<std::string>& colorspace) {
@@ -238,8 +216,6 @@ void register_encoded(py::module_& m) {
   m.def("jpeg_decoder", &codec::jpeg_decoder);
   m.def("webp_decoder", &codec::webp_decoder);
   m.def("jpeg_encode", &jpeg_encode, py::arg("source"), py::arg("quality"));
-  m.def("jpeg_filters", &codec::jpeg::filters, py::arg("height"), py::arg("width"), py::arg("channels"));
-  m.def("jpeg_filter", &jpeg_filter, py::arg("source"), py::arg("quality"), py::arg("target"));
   m.def(
       "afford",
       [](const py::object& data) {

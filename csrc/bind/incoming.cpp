@@ -31,7 +31,7 @@ struct Known {
   py::object image, array, mapped, tensor;  // types
   py::object uint8, truth, float32, strided;
   // Names.
-  py::object im, mode, size, info, transparency, dtype, layout, is_cpu, shape, is_contiguous, data_ptr, as_subclass;
+  py::object im, mode, size, info, transparency, comment, dtype, layout, is_cpu, shape, is_contiguous, data_ptr, as_subclass;
   py::object stride, requires_grad, is_neg, current_level;
   py::object recording, level, forward, empty, cpu, keywords;
   std::array<py::object, 4> dtypes;
@@ -52,6 +52,7 @@ struct Known {
                                                          {&size, "size"},
                                                          {&info, "info"},
                                                          {&transparency, "transparency"},
+                                                         {&comment, "comment"},
                                                          {&dtype, "dtype"},
                                                          {&layout, "layout"},
                                                          {&is_cpu, "is_cpu"},
@@ -110,7 +111,10 @@ std::optional<Outline> outline_of_pil(py::handle image, const Known& known) {
   auto outline = bind::outline_of_pil(get(image, known.mode), get(image, known.size));
   const py::object info = get(image, known.info);
   if (!outline || !PyDict_Check(info.ptr())) return std::nullopt;
-  outline->transparent = PyDict_GET_SIZE(info.ptr()) > 0 && PyDict_Contains(info.ptr(), known.transparency.ptr()) == 1;
+  if (PyDict_GET_SIZE(info.ptr()) > 0) {
+    outline->transparent = PyDict_Contains(info.ptr(), known.transparency.ptr()) == 1;
+    outline->commented = PyDict_Contains(info.ptr(), known.comment.ptr()) == 1;
+  }
   return outline;
 }
 

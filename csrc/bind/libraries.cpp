@@ -229,7 +229,7 @@ class ByPython final : public Torch {
 
   bool follows(Rounding rounding) const override {
     static constexpr const char* kNames[] = {"blends",   "colours", "warps", "warps of tensors",
-                                             "bilinear", "bicubic", "bytes"};
+                                             "bilinear", "bicubic", "bytes", "JPEG files"};
     return functions().follows(kNames[static_cast<size_t>(rounding)]).cast<bool>();
   }
 
@@ -275,6 +275,12 @@ const Torch& libraries() {
 }
 
 double real_of(py::handle value) { return functions().real(value).cast<double>(); }
+
+void warn_of_files(int64_t count) {
+  if (count > 0) functions().named["warn_of_files"](count);
+}
+
+py::object info_of_jpegs() { return functions().named["jpeg_info"](); }
 
 py::object whole_of(py::handle value) { return functions().whole(value); }
 

@@ -22,6 +22,12 @@ class PythonDraws {
   bool kept_ = false;
 };
 
+// Warns as torchvision does when it writes and reads so many files of tensors.
+void warn_of_files(int64_t count);
+
+// What Pillow's `info` is of an image of a JPEG file: a new dictionary.
+pybind11::object info_of_jpegs();
+
 // A number of another type than Python's own, or NaN; and an int of another type, or None.
 double real_of(pybind11::handle value);
 pybind11::object whole_of(pybind11::handle value);

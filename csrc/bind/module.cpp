@@ -41,6 +41,15 @@ py::tuple op_table() {
   return ops;
 }
 
+// Those that no device does.
+py::tuple host_ops() {
+  py::list names;
+  for (int k = 0; k < kOpCount; ++k) {
+    if (has(static_cast<OpId>(k), Trait::kHost)) names.append(name_of(static_cast<OpId>(k)));
+  }
+  return py::tuple(names);
+}
+
 // The numbers that Python writes into ops and passes to runs.
 void register_numbers(py::module_& m) {
   const auto number = [](auto value) { return py::int_(static_cast<int>(value)); };
@@ -111,6 +120,7 @@ void choose_kernels() {
 void register_programs(py::module_& m) {
   choose_kernels();
   m.attr("OPS") = op_table();
+  m.attr("HOST_OPS") = host_ops();
   register_numbers(m);
   m.attr("REWRITES") = rewrite_table();
   m.attr("EXACT") = uint32_t{kExactRewrites};

@@ -74,6 +74,7 @@ std::string name_of(const PyPass& self) {
     case PassKind::kSharpen:
     case PassKind::kBlur:
     case PassKind::kBoxBlur:
+    case PassKind::kJpeg:
       return lower(fastaug::name_of(self.plan->ops[static_cast<size_t>(pass.begin)].id));
     case PassKind::kDecode:
       if (self.decoded.scattered) return "blocks";
@@ -126,6 +127,7 @@ WholeSize whole_of(const PyPass& self) {
     case PassKind::kSharpen:
     case PassKind::kBlur:
     case PassKind::kBoxBlur:
+    case PassKind::kJpeg:
     case PassKind::kTables:
     case PassKind::kColour: {
       const Shape& shape = self.plan->shapes[static_cast<size_t>(pass.end)];

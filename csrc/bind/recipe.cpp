@@ -226,6 +226,9 @@ void Recipe::draw(Drafted& drafted, Random& random, UniformForm form) const {
     if (again.drawn() != random.drawn() - before) other.draft.decline(Reason::kNumber);
     if (!handed_) other.draft.choose_order();
   }
+  int64_t files = drafted.draft.files;
+  for (const Also& other : drafted.others) files += other.draft.files;
+  if (files > 0 && takes(drafted)) warn_of_files(files);
 }
 
 bool Recipe::takes(const Drafted& drafted) const {
@@ -289,7 +292,7 @@ py::object Recipe::image_of(const Draft& draft, const Incoming& incoming, const 
       const py::tuple size = py::make_tuple(draft.height(), draft.width(), draft.channels());
       image = delivered_(image, py::str(name_of(draft.mode)), size);
     }
-    if (incoming.info) keep_info(draft, incoming.info, image);
+    keep_info(draft, incoming.info, image);
   } else if (draft.tagged) {
     image = as_class(image, draft.source.video ? leaves_.video : leaves_.image);
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "bind/images.h"
+#include "bind/libraries.h"
 #include "bind/without_gil.h"
 #include "execute/execute.h"
 #include "kernels/kernels.h"
@@ -76,10 +77,14 @@ std::optional<Result> new_pil(const Draft& draft, const py::object& blank) {
   }
 }
 
-void keep_info(const Draft& draft, const py::dict& info, const py::object& image) {
-  if (draft.info == Info::kNone) return;
+void keep_info(const Draft& draft, const py::object& info, const py::object& image) {
+  if (draft.info == Info::kJpeg) {
+    image.attr("info") = info_of_jpegs();
+    return;
+  }
+  if (draft.info == Info::kNone || !info || info.is_none()) return;
   py::dict kept;
-  for (const auto& [key, value] : info) {
+  for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(info)) {
     if (draft.info == Info::kTransparency && !key.equal(py::str("transparency"))) continue;
     kept[key] = PyList_Check(value.ptr()) ? value.attr("copy")() : py::reinterpret_borrow<py::object>(value);
   }

@@ -29,7 +29,7 @@ void run(const Draft& draft, const View& first, const std::vector<Leading>& lead
 // A new PIL image of it, which `blank` makes of a mode, a width and a height. Nothing if it lies in several blocks.
 std::optional<Result> new_pil(const Draft& draft, const pybind11::object& blank);
 
-// Gives a PIL image what the draft keeps of the metadata of its source.
-void keep_info(const Draft& draft, const pybind11::dict& info, const pybind11::object& image);
+// Gives a PIL image what the draft keeps of the metadata of its source, which may be None.
+void keep_info(const Draft& draft, const pybind11::object& info, const pybind11::object& image);
 
 }  // namespace fastaug::bind

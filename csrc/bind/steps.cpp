@@ -290,6 +290,11 @@ const std::unordered_map<std::string, Read>& readers() {
          const int height = length_of(told.next());
          return steps::GaussianBlur{width, height, range_of(told.next())};
        }},
+      {"Jpeg",
+       [](Told& told) -> steps::Step {
+         const auto least = told.as<int64_t>();
+         return steps::Jpeg{least, told.as<int64_t>()};
+       }},
       {"Erasing",
        [](Told& told) -> steps::Step {
          const Range scale = areas_of(told.next());

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "codec/convert.h"
 #include "codec/jpeg_rows.h"
 #include "kernels/kernels.h"
 
 namespace fastaug::codec::jpeg {
 namespace {
 
-constexpr int kMostPixels = 65500;  // JPEG_MAX_DIMENSION of libjpeg
+// Rows of pixels in memory: those that a row of MCUs makes, and as many before them.
+constexpr int kRowsKept = 4 * kSide;
 
 // ITU-T T.81, tables K.1 and K.2, in natural order.
 constexpr uint8_t kLumaSteps[kJpegBlock] = {16, 11, 10, 16, 24,  40,  51,  61,   //
@@ -41,20 +41,20 @@ JpegSteps steps_of(const uint8_t (&base)[kJpegBlock], int quality) {
 // Rows of MCUs of the samples that an encoder makes blocks of: of luma, and of chroma half as wide and high.
 class Samples {
  public:
-  Samples(const View& image, int width, int unit, Arena& arena)
-      : image_(image), width_(width), unit_(unit), stride_((width + kRowPad + 63) / 64 * 64) {
+  Samples(PlaneRows& image, Shape shape, int width, int unit, Arena& arena)
+      : image_(image), shape_(shape), width_(width), unit_(unit), stride_((width + kRowPad + 63) / 64 * 64) {
     const auto rows = [&](int count) { return arena.bytes(static_cast<size_t>(stride_ * count)); };
-    for (int c = 0; c < image.channels; ++c) planes_[c] = rows(unit);
-    if (image.channels == 1) return;
+    for (int c = 0; c < shape.channels; ++c) planes_[c] = rows(unit);
+    if (shape.channels == 1) return;
     for (int c = 0; c < 3; ++c) colours_[c] = rows(1);
     for (int c = 1; c < 3; ++c) halved_[c] = rows(unit / 2);
   }
 
   // A row of MCUs.
   void read(int row) {
-    const int top = row * unit_, count = std::min(unit_, image_.height - top);
+    const int top = row * unit_, count = std::min(unit_, shape_.height - top);
     for (int y = 0; y < count; ++y) read_row(top + y, y);
-    if (image_.channels == 1) return repeat_last(planes_[0], count, unit_);
+    if (shape_.channels == 1) return repeat_last(planes_[0], count, unit_);
     if (count % 2 != 0) {
       for (uint8_t* plane : planes_) std::memcpy(plane + stride_ * count, plane + stride_ * (count - 1), width_);
     }
@@ -81,17 +81,18 @@ class Samples {
   // Row y of the image, as YCbCr if it has colours, to row `to`. Beyond the image its last column goes on.
   void read_row(int y, int to) {
     uint8_t* rows[3];
-    for (int c = 0; c < image_.channels; ++c) rows[c] = planes_[c] + stride_ * to;
-    uint8_t* const* read = image_.channels == 1 ? rows : colours_;
-    read_planes(image_, y, read);
-    if (image_.channels == 3) kernels_.jpeg_ycc(colours_, image_.width, rows);
-    for (int c = 0; c < image_.channels; ++c) {
-      std::memset(rows[c] + image_.width, rows[c][image_.width - 1], static_cast<size_t>(width_ - image_.width));
+    for (int c = 0; c < shape_.channels; ++c) rows[c] = planes_[c] + stride_ * to;
+    uint8_t* const* read = shape_.channels == 1 ? rows : colours_;
+    image_.read(y, read);
+    if (shape_.channels == 3) kernels_.jpeg_ycc(colours_, shape_.width, rows);
+    for (int c = 0; c < shape_.channels; ++c) {
+      std::memset(rows[c] + shape_.width, rows[c][shape_.width - 1], static_cast<size_t>(width_ - shape_.width));
     }
   }
 
   const Kernels& kernels_ = kernels();
-  const View image_;
+  PlaneRows& image_;
+  const Shape shape_;
   const int width_;  // whole MCUs
   const int unit_;
   const ptrdiff_t stride_;
@@ -100,70 +101,80 @@ class Samples {
   uint8_t* halved_[3];
 };
 
-// To pixels, and from there to the target's planes.
-void filter_to_planes(const View& image, int quality, const Target& target, Arena& arena) {
-  Target pixels = target;
-  pixels.pixel_stride = 3;
-  pixels.channel_stride = 1;
-  pixels.row_stride = ptrdiff_t{3} * target.width;
-  pixels.data = arena.bytes(static_cast<size_t>(pixels.row_stride * target.height));
-  jpeg_filter(image, quality, pixels, arena);
-  uint8_t* rows[3];
-  for (uint8_t*& row : rows) row = arena.bytes(static_cast<size_t>(target.width + kRowPad));
-  for (int y = 0; y < target.height; ++y) {
-    kernels().deinterleave(pixels.at(y, 0, 0), 3, 3, target.width, rows);
-    for (int c = 0; c < 3; ++c) std::memcpy(target.at(y, 0, c), rows[c], static_cast<size_t>(target.width));
-  }
-}
-
 }  // namespace
 
-bool filters(int height, int width, int channels) {
-  if (!kernels().quick_jpeg || height < 1 || width < 1 || std::max(height, width) > kMostPixels) return false;
-  // Chroma of up to two columns is not upsampled smoothly.
-  return channels == 1 || (channels == 3 && width > 4);
-}
-
-void jpeg_filter(const View& image, int quality, const Target& target, Arena& arena) {
-  if (image.channels == 3 && target.pixel_stride == 1) return filter_to_planes(image, quality, target, arena);
-  const bool gray = image.channels == 1;
-  const JpegSteps luma = steps_of(kLumaSteps, quality), chroma = steps_of(kChromaSteps, quality);
-  auto* stream = arena.make<Stream>();
-  stream->height = image.height;
-  stream->width = image.width;
-  stream->channels = image.channels;
-  stream->most = gray ? Sampling{1, 1} : Sampling{2, 2};
-  stream->ycbcr = !gray;
-  for (int c = 0; c < image.channels; ++c) {
-    Component& component = stream->components[c];
-    component.sampling = c == 0 ? stream->most : Sampling{1, 1};
-    std::ranges::copy((c == 0 ? luma : chroma).steps, component.steps);
+class FilterState {
+ public:
+  FilterState(PlaneRows& image, Shape shape, Region wanted, int width, int quality, Arena& arena)
+      : stream_(stream_of(shape, quality)),
+        part_(part_of(shape, wanted, width, arena)),
+        steps_{steps_of(kLumaSteps, quality), steps_of(kChromaSteps, quality)},
+        rows_(stream_, part_, arena),
+        samples_(image, shape, rows_.columns() * unit(), unit(), arena) {
+    // Kernels read and write a block more.
+    const auto most = static_cast<size_t>(rows_.columns() * stream_.most.across + 2);
+    coefs_ = reinterpret_cast<int16_t*>(arena.bytes(most * kJpegBlock * sizeof(int16_t)));
+    last_ = arena.bytes(most);
   }
-  const Part part = {{0, 0, image.height, image.width},
-                     static_cast<int>(target.pixel_stride),
-                     static_cast<uint8_t*>(target.data),
-                     target.row_stride};
-  Rows rows(*stream, part, arena);
-  const int unit = kSide * stream->most.down;
-  Samples samples(image, rows.columns() * unit, unit, arena);
-  // Kernels read and write a block more.
-  const int most = rows.columns() * stream->most.across + 2;
-  auto* coefs = reinterpret_cast<int16_t*>(arena.bytes(static_cast<size_t>(most) * kJpegBlock * sizeof(int16_t)));
-  uint8_t* last = arena.bytes(static_cast<size_t>(most));
-  for (int row = 0; row < rows.rows(); ++row) {
-    samples.read(row);
-    for (int c = 0; c < image.channels; ++c) {
-      const Sampling& sampling = stream->components[c].sampling;
-      const int blocks = rows.columns() * sampling.across;
+
+  const uint8_t* row(int y) {
+    while (rows_.next() <= y) make(made_++);
+    return part_.rows + part_.row_stride * ((y - part_.region.y) % part_.kept);
+  }
+
+ private:
+  static Stream stream_of(Shape shape, int quality) {
+    Stream stream;
+    stream.height = shape.height;
+    stream.width = shape.width;
+    stream.channels = shape.channels;
+    stream.ycbcr = shape.channels == 3;
+    stream.most = stream.ycbcr ? Sampling{2, 2} : Sampling{1, 1};
+    for (int c = 0; c < shape.channels; ++c) {
+      Component& component = stream.components[c];
+      component.sampling = c == 0 ? stream.most : Sampling{1, 1};
+      std::ranges::copy(steps_of(c == 0 ? kLumaSteps : kChromaSteps, quality).steps, component.steps);
+    }
+    return stream;
+  }
+
+  static Part part_of(Shape shape, Region wanted, int width, Arena& arena) {
+    const ptrdiff_t stride = ptrdiff_t{wanted.width} * shape.channels;
+    uint8_t* rows = arena.bytes(static_cast<size_t>(stride * std::min(kRowsKept, wanted.height)));
+    // libjpeg is not smooth where chroma has two columns.
+    return {wanted, shape.channels, rows, stride, kRowsKept, width > 4};
+  }
+
+  int unit() const { return kSide * stream_.most.down; }
+
+  void make(int row) {
+    samples_.read(row);
+    for (int c = 0; c < stream_.channels; ++c) {
+      const Sampling& sampling = stream_.components[c].sampling;
+      const int blocks = rows_.columns() * sampling.across;
       for (int v = 0; v < sampling.down; ++v) {
-        kernels().jpeg_forward(samples.of(c) + samples.stride() * kSide * v, samples.stride(), c == 0 ? luma : chroma,
-                               blocks, coefs, last);
+        kernels().jpeg_forward(samples_.of(c) + samples_.stride() * kSide * v, samples_.stride(), steps_[c == 0 ? 0 : 1],
+                               blocks, coefs_, last_);
         // Samples make no coefficients of which libjpeg's versions make different ones.
-        rows.make(c, row * sampling.down + v, 0, coefs, last, blocks);
+        rows_.make(c, row * sampling.down + v, 0, coefs_, last_, blocks);
       }
     }
-    rows.finish(row);
+    rows_.finish(row);
   }
-}
+
+  const Stream stream_;
+  const Part part_;
+  const JpegSteps steps_[2];  // of luma and chroma
+  Rows rows_;
+  Samples samples_;
+  int16_t* coefs_;
+  uint8_t* last_;
+  int made_ = 0;  // rows of MCUs
+};
+
+Filter::Filter(PlaneRows& image, Shape shape, Region wanted, int width, int quality, Arena& arena)
+    : state_(arena.make<FilterState>(image, shape, wanted, width, quality, arena)) {}
+
+const uint8_t* Filter::row(int y) { return state_->row(y); }
 
 }  // namespace fastaug::codec::jpeg

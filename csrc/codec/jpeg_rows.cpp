@@ -16,9 +16,9 @@ void upsample_down(const uint8_t* near, const uint8_t* far, bool lower, int widt
   for (int x = 0; x < width; ++x) dst[x] = static_cast<uint8_t>((3 * near[x] + far[x] + bias) >> 2);
 }
 
-// Chroma of a quarter of the columns, each sample for four pixels: libjpeg is smooth for no such layout.
-void repeat_across(const uint8_t* samples, int count, uint8_t* dst) {
-  for (int x = 0; x < count; ++x, dst += 4) std::memset(dst, samples[x], 4);
+// Chroma of fewer columns, each sample for `times` pixels.
+void repeat_across(const uint8_t* samples, int count, int times, uint8_t* dst) {
+  for (int x = 0; x < count; ++x, dst += times) std::memset(dst, samples[x], static_cast<size_t>(times));
 }
 
 uint8_t* bytes_of(Arena& arena, ptrdiff_t count) { return arena.bytes(static_cast<size_t>(count)); }
@@ -106,16 +106,17 @@ const uint8_t* Rows::chroma_of(const Plane& plane, int y) {
   if (down_by_ == 2) far = at(lower ? std::min(here + 1, plane.height - 1) : std::max(here - 1, 0));
   if (across_by_ == 1) {
     upsample_down(at(here), far, lower, count, plane.wide);
-  } else if (across_by_ == 2) {
+  } else if (across_by_ == 2 && part_.smooth) {
     kernels_.jpeg_upsample(at(here), far, count, plane.wide);
   } else {
-    repeat_across(at(here), count, plane.wide);
+    // libjpeg is never smooth where there are four pixels to a sample.
+    repeat_across(at(here), count, across_by_, plane.wide);
   }
   return plane.wide + region.x % across_by_;
 }
 
 void Rows::write_row(int y) {
-  uint8_t* to = part_.rows + part_.row_stride * (y - part_.region.y);
+  uint8_t* to = part_.rows + part_.row_stride * ((y - part_.region.y) % part_.kept);
   const int width = part_.region.width, stride = part_.stride;
   const uint8_t* first = samples_of(0, y);
   if (made_ == 1) {

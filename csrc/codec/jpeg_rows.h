@@ -1,6 +1,8 @@
 // From coefficients to rows of pixels: what decoders of all kinds of scans do with a region, a row of MCUs at a time.
 #pragma once
 
+#include <limits>
+
 #include "base/arena.h"
 #include "codec/codec.h"
 #include "codec/jpeg_stream.h"
@@ -18,6 +20,8 @@ struct Part {
   int stride;     // below 3: luma alone
   uint8_t* rows;  // where pixel (region.y, region.x) goes
   ptrdiff_t row_stride;
+  int kept = std::numeric_limits<int>::max();  // rows there, of which the first follows the last
+  bool smooth = true;                          // chroma of half the columns is interpolated
 };
 
 // MCUs of which something is made, in a row of them or rows.
@@ -29,6 +33,9 @@ struct Span {
 class Rows {
  public:
   Rows(const Stream& stream, const Part& part, Arena& arena);
+
+  // The first row of pixels that is not written yet.
+  int next() const { return next_; }
 
   // MCUs of the image.
   int columns() const { return columns_; }

@@ -135,7 +135,7 @@ constexpr StepKind step_of(OpId id, bool vertical) {
 }
 static_assert(registry::for_every_op([](OpId id) {
                 const bool steps = kind_of(id) == OpKind::kGeometry || kind_of(id) == OpKind::kFilter;
-                const bool other = has(id, Trait::kWarp) || id == OpId::ROT90 || id == OpId::BOX_BLUR;
+                const bool other = has(id, Trait::kWarp) || has(id, Trait::kHost) || id == OpId::ROT90;
                 return (steps && !other) == (step_of(id, false) != kStepKinds);
               }),
               "an op of geometry, or a filter, has no step on a device");
@@ -153,8 +153,8 @@ void Lowering::run() {
 }
 
 bool Lowering::is_fit(const Plan& plan) {
+  if (std::ranges::any_of(plan.ops, [](const Op& op) { return has(op.id, Trait::kHost); })) return false;
   return std::none_of(plan.passes.begin(), plan.passes.end(), [&](const Pass& pass) {
-    if (pass.kind == PassKind::kBoxBlur) return true;
     const Op& op = plan.ops[static_cast<size_t>(std::min<int>(pass.begin, static_cast<int>(plan.ops.size()) - 1))];
     return pass.kind == PassKind::kWarp && op.id == OpId::AFFINE && (op.flags & kFilterMask) == 0 &&
            nearest_route(op.f, op.i[0], op.i[1]) == NearestRoute::kAccumulate;
@@ -191,6 +191,7 @@ void Lowering::take(const Pass& pass) {
     case PassKind::kStore:
       return store();
     case PassKind::kBoxBlur:
+    case PassKind::kJpeg:
     case PassKind::kDecode:
     case PassKind::kMove:
     case PassKind::kMoveWarped:

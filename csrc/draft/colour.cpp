@@ -254,4 +254,24 @@ Reason Draft::equalize() {
   return Reason::kNone;
 }
 
+Reason Draft::jpeg(int64_t quality, const Torch& torch) {
+  if (!native) return decline(Reason::kSamples);
+  if (is_pil()) {
+    if (mode != Mode::kL && mode != Mode::kRgb) return decline(Reason::kMode);
+    if (source.commented && info == Info::kAll) return decline(Reason::kMode);
+  } else if ((flat && is_tensor()) || (channels() != 1 && channels() != 3)) {
+    return decline(Reason::kChannels);
+  }
+  if (quality < 1 || quality > 100) return decline(Reason::kNumber);
+  if (std::max(shape.height, shape.width) > kMaxJpegSide) return decline(Reason::kShape);
+  if (!torch.follows(Rounding::kJpeg)) return decline(Reason::kLibrary);
+  Op op = plain(OpId::JPEG);
+  op.i[0] = static_cast<int32_t>(quality);
+  append(op);
+  channel_last = false;
+  if (is_pil()) info = Info::kJpeg;
+  if (is_tensor()) files += 2 * images;
+  return Reason::kNone;
+}
+
 }  // namespace fastaug

@@ -45,8 +45,8 @@ enum class Reason : uint8_t {
 // Their names, in that order.
 constexpr const char* kReasons[] = {"none", "samples", "channels", "mode", "shape", "number", "library", "full"};
 
-// Pillow's metadata of the result: all of the image's, only what is transparent, or none.
-enum class Info : uint8_t { kAll, kTransparency, kNone };
+// Pillow's metadata of the result: all of the image's, only what is transparent, none, or those of a JPEG file.
+enum class Info : uint8_t { kAll, kTransparency, kNone, kJpeg };
 
 // An image that comes in.
 struct Outline {
@@ -64,6 +64,7 @@ struct Outline {
   bool wide_pixels = false;   // the pixels are
   bool subclass = false;      // a tensor is of a class derived from torch's
   bool transparent = false;   // a PIL image has a transparent colour
+  bool commented = false;     // and a comment, which its files would have, too
   bool bools = false;         // of a mask
 
   // Of the call.
@@ -83,8 +84,8 @@ struct Number {
 
 // The results of libraries that the core gives, where the library rounds on this machine as the core does: blends and
 // warps of Pillow; colours, warps, and v1's resizes of uint8 tensors of torch; v2's bilinear resizes of these, in
-// bytes.
-enum class Rounding : uint8_t { kBlends, kColours, kWarps, kTensorWarps, kBilinear, kBicubic, kBytes };
+// bytes; Pillow's JPEG files, if libjpeg is not as fast.
+enum class Rounding : uint8_t { kBlends, kColours, kWarps, kTensorWarps, kBilinear, kBicubic, kBytes, kJpeg };
 
 // A Gaussian kernel of odd sides, and its standard deviations along x and y.
 struct Kernel {
@@ -282,6 +283,7 @@ struct DraftState {
   bool copied = false;  // torchvision returns a copy, even though there is nothing to do or only a crop
   bool planar = false;  // floats may be handed out plane by plane, though torchvision's would be `channel_last`
   bool pure = false;    // tagged tensors, and all that follows, have become plain ones
+  int64_t files = 0;    // of tensors, that torchvision would have written and read, and warned of
   First first = First::kNone;
   Box view{};     // all crops that a tensor begins with, as one
   int views = 0;  // how many of the ops, from the first on, are these
@@ -385,6 +387,8 @@ class Draft : public DraftState {
   Reason solarize(Number threshold, const Torch& torch);
   Reason autocontrast(const Torch& torch);
   Reason equalize();
+  // What a JPEG file of this quality leaves.
+  Reason jpeg(int64_t quality, const Torch& torch);
 
   // ToTensor, PILToTensor, ToPILImage; v2's ToImage and ToPureTensor.
   Reason to_float(const Torch& torch);
@@ -452,7 +456,7 @@ class Draft : public DraftState {
   };
 
   bool is_batched() const { return channel_last && (leading > 1 || (leading == 1 && images == 1)); }
-  bool is_transparent() const { return source.transparent && info != Info::kNone; }
+  bool is_transparent() const { return source.transparent && (info == Info::kAll || info == Info::kTransparency); }
   bool tensor_by_v2() const { return source.v2 && is_tensor(); }
   void insert(int at, const Op& op, std::vector<Op> others);
   void name() {

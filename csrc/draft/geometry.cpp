@@ -242,7 +242,7 @@ Reason Draft::pad_by_colour(const Sides& sides, const Fill& fill) {
       *colour);
   // Where nothing is added, torch copies what is left.
   if (sides.most() > 0) padded_by_torch();
-  if (info == Info::kAll) info = Info::kTransparency;
+  if (info != Info::kNone) info = info == Info::kJpeg ? Info::kNone : Info::kTransparency;
   return Reason::kNone;
 }
 

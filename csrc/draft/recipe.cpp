@@ -250,6 +250,10 @@ class Drafter {
     draft_.gaussian_blur({step.kernel_width, step.kernel_height, {sigma, sigma}}, torch_);
   }
 
+  void operator()(const steps::Jpeg& step) {
+    draft_.jpeg(from(step.least, step.most + 1 - step.least), torch_);
+  }
+
   void operator()(const steps::Erasing& step) {
     const auto count = static_cast<int>(step.values.size());
     if (!draft_.gives_floats() || (count != 1 && count != draft_.channels())) {
@@ -465,7 +469,7 @@ struct Draws {
     return requires { step.degrees; } || requires { step.log_ratio; } || requires { step.distortion_scale; } ||
            requires { step.pads_if_needed; } || requires { step.brightness; } || requires { step.sigma; } ||
            requires { step.count; } || requires { step.policies; } || requires { step.steps; } ||
-           requires { step.factors; } || requires { step.sizes; };
+           requires { step.factors; } || requires { step.sizes; } || requires { step.least; };
   }
 };
 

@@ -142,6 +142,9 @@ struct Adjustment {
   double number;  // bits, threshold or factor
   bool is_float;
 };
+struct Jpeg {
+  int64_t least, most;  // quality
+};
 struct GaussianBlur {
   int kernel_width, kernel_height;
   Range sigma;
@@ -181,7 +184,7 @@ struct ChosenByPython;
 using Step = std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, ToDtype,
                           Normalize, Resize, CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, RandomResizedCrop,
                           ScaleJitter, RandomResize, RandomShortestSize, RandomRotation, RandomAffine, Perspective,
-                          ColorJitter, Grayscale, Recolour, Adjustment, GaussianBlur, Erasing, RandomOps, RandomPolicy,
+                          ColorJitter, Grayscale, Recolour, Adjustment, GaussianBlur, Jpeg, Erasing, RandomOps, RandomPolicy,
                           Group, Shuffled, Chosen, ShuffledByPython, ChosenByPython>;
 
 struct Group {

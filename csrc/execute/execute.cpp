@@ -121,6 +121,8 @@ class Run {
         return blur_stage(context_, chain_, op_of(pass), shape_of(pass), pass.region);
       case PassKind::kBoxBlur:
         return box_blur_stage(context_, chain_, op_of(pass), pass.region);
+      case PassKind::kJpeg:
+        return jpeg_stage(context_, chain_, op_of(pass), shape_of(pass), pass.region);
       case PassKind::kTables:
         return table_stage(context_, chain_, &op_of(pass), reduced_ + pass.begin, count, means_ + pass.begin);
       case PassKind::kColour:
@@ -187,6 +189,7 @@ class Run {
       case PassKind::kSharpen:
       case PassKind::kBlur:
       case PassKind::kBoxBlur:
+      case PassKind::kJpeg:
       case PassKind::kTables:
       case PassKind::kColour:
         break;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "codec/jpeg_filter.h"
 #include "execute/execute.h"
 #include "execute/reduction.h"
 #include "execute/stages/blur.h"
@@ -207,6 +208,29 @@ Image box_blur(Image image, const Op& op) {
   return image;
 }
 
+// The whole image through the filter, whose pixels are compared with Pillow's files.
+Image through_jpeg(Image& in, const Op& op) {
+  struct Rows final : codec::jpeg::PlaneRows {
+    explicit Rows(Image& from) : image(from) {}
+    void read(int y, uint8_t* const* planes) override {
+      for (int c = 0; c < image.shape.channels; ++c) std::copy_n(&image.at(y, 0, c), image.shape.width, planes[c]);
+    }
+    Image& image;
+  };
+  Rows rows(in);
+  Arena arena;
+  const Shape shape = in.shape;
+  codec::jpeg::Filter filter(rows, shape, {0, 0, shape.height, shape.width}, shape.width, op.i[0], arena);
+  Image out(shape);
+  for (int y = 0; y < shape.height; ++y) {
+    const uint8_t* pixels = filter.row(y);
+    for (int x = 0; x < shape.width; ++x) {
+      for (int c = 0; c < shape.channels; ++c) out.at(y, x, c) = *pixels++;
+    }
+  }
+  return out;
+}
+
 Image apply(Image in, const Op& op) {
   const Shape out = shape_after(op, in.shape);
   if (kind_of(op.id) == OpKind::kPointwise || kind_of(op.id) == OpKind::kReduction) return pointwise(std::move(in), op);
@@ -258,6 +282,8 @@ Image apply(Image in, const Op& op) {
       return blur(in, op);
     case OpId::BOX_BLUR:
       return box_blur(std::move(in), op);
+    case OpId::JPEG:
+      return through_jpeg(in, op);
     default:
       fail_on("execute_reference", op.id);
   }

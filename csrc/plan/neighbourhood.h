@@ -20,4 +20,15 @@ inline Region filter_region(const Op& op, Shape in, Region out) {
   return neighbourhood(out, reach_of(op, true), reach_of(op, false), in);
 }
 
+// The region that a region of JPEG's output needs: whole MCUs, and those of the neighbours of its chroma.
+inline Region jpeg_region(Shape in, Region out) {
+  const int unit = in.channels == 1 ? kJpegSide : 2 * kJpegSide;
+  const int reach = in.channels == 1 ? 0 : 2;
+  const auto along = [&](int begin, int count, int size) -> Extent {
+    return clipped_extent((begin - reach) / unit * unit, (begin + count + reach + unit - 1) / unit * unit, size);
+  };
+  const Extent rows = along(out.y, out.height, in.height), columns = along(out.x, out.width, in.width);
+  return {rows.begin, columns.begin, rows.end - rows.begin, columns.end - columns.begin};
+}
+
 }  // namespace fastaug

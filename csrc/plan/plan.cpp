@@ -54,6 +54,8 @@ constexpr std::optional<PassKind> pass_of(OpId id) {
       return PassKind::kBlur;
     case OpId::BOX_BLUR:
       return PassKind::kBoxBlur;
+    case OpId::JPEG:
+      return PassKind::kJpeg;
     default:
       return std::nullopt;
   }
@@ -86,7 +88,7 @@ void add_decode(Plan* plan, Region wanted) {
 bool magnifies(const Op& op) {
   const bool by_table = has(op.id, Trait::kTable) && op.id != OpId::INVERT;
   const bool by_factor = whole_input_of(op.id) == WholeInput::kMean && op.f[0] > 2.0;
-  return by_table || by_factor || pass_of(op.id) == PassKind::kSharpen;
+  return by_table || by_factor || pass_of(op.id) == PassKind::kSharpen || pass_of(op.id) == PassKind::kJpeg;
 }
 
 // True if one of fast mode's rewrites computes an op in another way.

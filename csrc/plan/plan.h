@@ -33,6 +33,7 @@ enum class PassKind : uint8_t {
   kSharpen,
   kBlur,
   kBoxBlur,
+  kJpeg,
   kTables,      // a run of ops on samples, as lookups
   kColour,      // a run of other pointwise ops
   kKeep,        // the rows become the image in memory

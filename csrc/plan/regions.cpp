@@ -187,6 +187,8 @@ Region Regions::source_region(size_t k, Region out) {
     case OpId::BLUR:
     case OpId::BOX_BLUR:
       return with_tables_ ? filter_region(op, in, out) : without_tables(k, out);
+    case OpId::JPEG:
+      return jpeg_region(in, out);
     default:
       fail_on("source_region", op.id);
   }

@@ -51,6 +51,9 @@ constexpr int kBlurWeights = 16;
 // Radii and passes that BOX_BLUR takes at most, so that nothing that is counted in samples overflows.
 constexpr int kMaxBoxRadius = 1 << 20;
 constexpr int kMaxBoxPasses = 16;
+// Rows or columns of an image that JPEG takes at most (JPEG_MAX_DIMENSION of libjpeg), and those of a block.
+constexpr int kMaxJpegSide = 65500;
+constexpr int kJpegSide = 8;
 // TORCH_AFFINE and TORCH_PERSPECTIVE: fill shows where the image ends; and torch's matrix product fuses, as it does on
 // some processors.
 constexpr uint16_t kFilled = 0x800;
@@ -159,6 +162,7 @@ FASTAUG_HOST_DEVICE inline int channels_after(Channels rule, const Op& op, int c
     case Channels::kOpaque:
     case Channels::kAlpha:
     case Channels::kPermuted:
+    case Channels::kGrayOrRgb:
       return channels;
     case Channels::kToGray:
       return 1;

@@ -1,5 +1,6 @@
 #include "program/program.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -127,6 +128,12 @@ void need_box_blur(const Op& op) {
   }
 }
 
+void need_jpeg(const Op& op, Shape in) {
+  if (op.i[0] < 1 || op.i[0] > 100) bad(op, "quality must be 1..100, got " + std::to_string(op.i[0]));
+  const int side = std::max(in.height, in.width);
+  if (side > kMaxJpegSide) bad(op, "rows and columns must be at most 65500, got " + std::to_string(side));
+}
+
 void need_operands(const Op& op) {
   const Operands& operands = info_of(op.id).operands;
   switch (operands.form) {
@@ -159,6 +166,8 @@ void need_channels(const Op& op, Shape in) {
       return need_channels(op, in, {1});
     case Channels::kAlpha:
       return need_channels(op, in, {2, 4});
+    case Channels::kGrayOrRgb:
+      return need_channels(op, in, {1, 3});
     case Channels::kPermuted:
       return;
   }
@@ -209,6 +218,9 @@ Shape own_shape(const Op& op, Shape in) {
       return in;
     case OpId::BOX_BLUR:
       need_box_blur(op);
+      return in;
+    case OpId::JPEG:
+      need_jpeg(op, in);
       return in;
     case OpId::TORCH_GAMMA:
       if (!(op.f[0] >= 0 && op.f[0] <= 1e30)) bad(op, "the exponent must be 0 to 1e30, got " + std::to_string(op.f[0]));
@@ -313,6 +325,8 @@ void own_text(const Op& op, const Add& add) {
       return add(" %dx%d", op.i[1], op.i[0]);
     case OpId::BOX_BLUR:
       return add(" %.6g %.6g passes=%d", op.f[0], op.f[1], op.i[0]);
+    case OpId::JPEG:
+      return add(" quality=%d", op.i[0]);
     case OpId::NORMALIZE:
       return add(" mean=[%.6g %.6g %.6g] std=[%.6g %.6g %.6g]", op.f[0], op.f[1], op.f[2], op.f[4], op.f[5], op.f[6]);
     default:

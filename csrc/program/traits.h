@@ -28,6 +28,7 @@ enum class Channels : uint8_t {
   kFromGray,  // 1, to i[0] of them
   kAlpha,     // 2 or 4, of which the last is alpha
   kPermuted,  // any number of them, in the order of i[]
+  kGrayOrRgb,  // 1 or 3
 };
 
 // Operands that are checked and printed alike for all the ops that have them.
@@ -68,6 +69,7 @@ enum class Trait : uint32_t {
   kKeepsGray = 1 << 13,   // leaves pixels alone whose colours are equal
   kAlphaFlag = 1 << 14,   // under kHasAlpha the last channel is left alone
   kCanVanish = 1 << 15,   // does nothing with some operands; see is_no_op in plan/rewrite.cpp
+  kHost = 1 << 16,        // is done by no device
 };
 
 constexpr Trait operator|(Trait a, Trait b) {
@@ -169,7 +171,8 @@ static_assert(for_every_op([](OpId id) {
 static_assert(for_every_op([](OpId id) {
   const OpInfo& info = info_of(id);
   const bool any = info.channels == Channels::kAny;
-  return follows(!any, is_lane_op(id) && !has(id, kChannelwise)) &&
+  return follows(!any, !has(id, kChannelwise)) &&
+         follows(!any && info.channels != Channels::kGrayOrRgb, is_lane_op(id)) &&
          follows(is_lane_op(id) && any, has(id, kAlphaFlag)) &&
          follows(has(id, kAlphaFlag), any && info.operands.form == Operands::kFactor) &&
          follows(info.operands.form == Operands::kFactor, has(id, kCanVanish)) &&

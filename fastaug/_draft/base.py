@@ -35,6 +35,7 @@ _MOST_SIDE = (1 << 31) - 1
 
 # Of _C.Draft.lost: nothing, all but the transparent colour, all.
 _KEEPS_TRANSPARENCY = 1
+_OF_A_JPEG = 3
 
 #: The modes whose last band is alpha.
 ALPHA_MODES = ("LA", "RGBA")
@@ -264,6 +265,8 @@ class DraftBase(Drawn):
     def info(self) -> dict[Any, Any] | None:
         """Pillow's metadata for the result."""
         info, lost = self._info, self.core.lost
+        if lost == _OF_A_JPEG:
+            return pil_fallback.jpeg_info()
         if info is None or not lost:
             return info
         kept = lost == _KEEPS_TRANSPARENCY and "transparency" in info
@@ -274,6 +277,7 @@ class DraftBase(Drawn):
         self._info = info
         self.core.lost = 0
         self.core.transparent = info is not None and "transparency" in info
+        self.core.commented = info is not None and "comment" in info
 
     @property
     def made(self) -> bool:

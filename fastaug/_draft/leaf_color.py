@@ -24,6 +24,7 @@ class LeafColor(Draft):
     __slots__ = ()
 
     to_rgb = rule("to_rgb")
+    jpeg = rule("jpeg")
 
     def adjust_sharpness(self, factor: float) -> None:
         if self.core.adjust_sharpness(factor):
@@ -79,10 +80,6 @@ class LeafColor(Draft):
         if self.core.kind == PIL_IMAGE:
             raise ValueError("Gaussian Noise is not implemented for PIL images.")
         self._eager("gaussian_noise", mean, sigma, clip, drawn_from(None).get("generator"))
-
-    def jpeg(self, quality: int) -> None:
-        """Compress the image as a JPEG file, and read it back."""
-        self._eager("jpeg", quality)
 
     def to_dtype(self, dtype: torch.dtype, scale: bool) -> None:
         """Convert to another dtype. With `scale`, white stays white."""

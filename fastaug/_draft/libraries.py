@@ -12,7 +12,8 @@ from torch.nn import functional as nnf
 
 from fastaug._draft.draws import TorchDraws, chosen, python_random, shuffled
 from fastaug._draft.geometry import RESIZE_FLAGS
-from fastaug._fallback import rounding, warp
+from fastaug._fallback import pil as pil_fallback
+from fastaug._fallback import rounding, v2, warp
 from fastaug._program import arguments, convolution, matrices, resizing
 
 _CPU = torch.device("cpu")
@@ -71,6 +72,8 @@ FUNCTIONS: dict[str, Any] = {
     "product": _product,
     "matmul_precision": torch.get_float32_matmul_precision,
     "width_first": bool(RESIZE_FLAGS),
+    "jpeg_info": pil_fallback.jpeg_info,
+    "warn_of_files": v2.warn_of_files,
     "python_draws": _python_draws,
     "chosen": chosen,
     "shuffled": shuffled,

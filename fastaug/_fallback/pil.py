@@ -6,6 +6,8 @@ image also gets torchvision's TypeError here.
 
 from __future__ import annotations
 
+import functools
+import io
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +17,6 @@ import torch
 from PIL import Image, ImageEnhance, ImageOps
 
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._image.jpeg import through_jpeg
 from fastaug._program import arguments, matrices
 from fastaug._program.checks import need_gamma, need_pil
 
@@ -203,7 +204,19 @@ def to_rgb(image: Any) -> Image.Image:
 
 def jpeg(image: Any, quality: int) -> Image.Image:
     """Return the image as read back from a JPEG file."""
-    return through_jpeg(need_pil(image), quality)
+    file = io.BytesIO()
+    need_pil(image).save(file, format="JPEG", quality=quality)
+    return Image.open(file).copy()
+
+
+@functools.cache
+def _jpeg_info() -> dict[Any, Any]:
+    return jpeg(Image.new("L", (1, 1)), 75).info
+
+
+def jpeg_info() -> dict[Any, Any]:
+    """Return the `info` of an image that Pillow has read from a JPEG file, as a new dictionary."""
+    return dict(_jpeg_info())
 
 
 def to_tensor(image: Any) -> torch.Tensor:

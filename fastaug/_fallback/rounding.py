@@ -16,7 +16,7 @@ from PIL import Image, ImageEnhance
 from torch import Tensor
 
 from fastaug import _C
-from fastaug._fallback import color, tensor, warp
+from fastaug._fallback import color, pil, tensor, warp
 from fastaug._program import arguments, matrices, ops
 from fastaug._program.borrow import borrow_tensor, tensor_target
 
@@ -54,7 +54,7 @@ def follows(name: str) -> bool:
     """Return True if the core gives the library's bits.
 
     Args:
-        name: "blends" or "warps" of Pillow; "colours" or "warps of tensors" of torch.
+        name: "blends", "warps" or "JPEG files" of Pillow; "colours" or "warps of tensors" of torch.
     """
     answer = _answers.get(name)
     if answer is None:
@@ -65,10 +65,10 @@ def follows(name: str) -> bool:
 
 def described() -> dict[str, str]:
     """Describe, for each name, whether the core or the library computes it."""
-    whose = {"blends": "Pillow", "warps": "Pillow", "colours": "torch", "warps of tensors": "torch"}
+    whose = {"colours": "torch", "warps of tensors": "torch"}
     shown = {"blends": "blends of PIL images", "warps": "warps of PIL images", "colours": "colours of tensors"}
     ways = {True: "as {} here rounds them", False: "by {}, which rounds them in another way here"}
-    return {shown.get(name, name): ways[follows(name)].format(whose[name]) for name in _ASKED}
+    return {shown.get(name, name): ways[follows(name)].format(whose.get(name, "Pillow")) for name in _ASKED}
 
 
 def _image(channels: int = 3) -> Tensor:
@@ -136,9 +136,21 @@ def _tensor_warps() -> Iterator[Pair]:
         yield ours, warp.perspective(image, numbers, 2, "bilinear", fill)
 
 
+def _jpeg_files() -> Iterator[Pair]:
+    if _C.jpeg_decoder() != "own":
+        yield torch.zeros(1), torch.ones(1)  # libjpeg is as fast, or is to be used
+        return
+    noise = _image()[:, :35, :37]
+    noise[:, :, 12:] = noise[:, :, 12:] // 64 * 85  # and edges
+    for image, quality in itertools.product((noise, noise[:1]), (1, 30, 75, 100)):
+        file = pil.jpeg(tensor.to_pil_image(image, None), quality)
+        yield _run(image, ops.by_integer("JPEG", quality)), pil.pil_to_tensor(file)
+
+
 _ASKED: dict[str, Callable[[], Iterator[Pair]]] = {
     "blends": _blends,
     "warps": _warps,
     "colours": _colours,
     "warps of tensors": _tensor_warps,
+    "JPEG files": _jpeg_files,
 }

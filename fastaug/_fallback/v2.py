@@ -17,7 +17,6 @@ from torch.nn import functional as nnf
 
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback.tensor import convert_image_dtype, cropped, mirrored, to_pil_image
-from fastaug._image.jpeg import tensors_through_jpeg, through_file
 from fastaug._program import resizing
 from fastaug._program.checks import need_channels
 from fastaug._program.eager import recording
@@ -188,27 +187,28 @@ def to_dtype(image: Tensor, dtype: torch.dtype, scale: bool) -> Tensor:
     return convert_image_dtype(image, dtype, v2=True) if scale else image.to(dtype)
 
 
-def _warn_of_files() -> None:
+def warn_of_files(count: int) -> None:
     """Warn as torchvision's functions do for every file that is written or read."""
     if recording():
         return
-    warnings.warn(
-        "The image decoding and encoding capabilities of TorchVision are deprecated since torchvision 0.29; JPEG of "
-        "tensors goes through them there.",
-        DeprecationWarning,
-        stacklevel=2,
-    )
+    for _ in range(count):
+        warnings.warn(
+            "The image decoding and encoding capabilities of TorchVision are deprecated since torchvision 0.29; JPEG "
+            "of tensors goes through them there.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
 
 
 def jpeg(image: Tensor, quality: Any) -> Tensor:
     """Return each image as read back from a JPEG file. torchvision's files are Pillow's, byte by byte."""
     if image.ndim < 3:
-        _warn_of_files()
+        warn_of_files(1)
         raise RuntimeError(f"Input data should be a 3-dimensional tensor, got shape {tuple(image.shape)}")
     images = image.reshape(-1, *image.shape[-3:])
     if images.shape[0] == 0:
         return images.reshape(image.shape).clone()
-    _warn_of_files()
+    warn_of_files(1)
     if not 1 <= quality <= 100:
         raise ValueError(f"Image quality should be a positive number between 1 and 100, got {quality}")
     if not isinstance(quality, int):
@@ -217,13 +217,9 @@ def jpeg(image: Tensor, quality: Any) -> Tensor:
         raise RuntimeError(f"Input tensor dtype should be uint8, got {image.dtype}")
     if image.shape[-3] not in (1, 3):
         raise RuntimeError(f"The number of channels should be 1 or 3, got: {image.shape[-3]}")
-    for _ in range(2 * len(images) - 1):
-        _warn_of_files()
-    results = tensors_through_jpeg(images, quality)
-    if results is None:
-        files = [through_file(to_pil_image(one, None), quality) for one in images]
-        results = torch.stack([pil_fallback.pil_to_tensor(file) for file in files], dim=0)
-    return results.view(image.shape)
+    warn_of_files(2 * len(images) - 1)
+    files = [pil_fallback.jpeg(to_pil_image(one, None), quality) for one in images]
+    return torch.stack([pil_fallback.pil_to_tensor(file) for file in files], dim=0).view(image.shape)
 
 
 def uniform_temporal_subsample(video: Tensor, count: int) -> Tensor:

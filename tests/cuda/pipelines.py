@@ -95,8 +95,7 @@ _AUGMIX = (
 )
 
 RECIPES = (*_PIPELINES, "AugMix")
-#: BOX_BLUR is left to the CPU.
-NAMES = (*RECIPES, *(name for name, _ in _C.OPS if name != "BOX_BLUR"))
+NAMES = (*RECIPES, *(name for name, _ in _C.OPS if name not in _C.HOST_OPS))
 
 
 class Kernel(NamedTuple):

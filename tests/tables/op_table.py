@@ -7,6 +7,7 @@ channels); the store ops make and change float32 ones.
 
 from __future__ import annotations
 
+import io
 import math
 import random
 import struct
@@ -465,6 +466,12 @@ def draw_box_blur(rng: random.Random, image: np.ndarray) -> Op:
     return Op("BOX_BLUR", (rng.choice([1, 2, 3, 3, 3, 4]),), (radius(), radius()))
 
 
+def jpeg(op: Op, image: np.ndarray) -> np.ndarray:
+    file = io.BytesIO()
+    Image.fromarray(image.squeeze(2) if image.shape[2] == 1 else image).save(file, "JPEG", quality=op.i[0])
+    return np.asarray(Image.open(file)).reshape(image.shape)
+
+
 def draw_affine(rng: random.Random, image: np.ndarray) -> Op:
     h, w, _ = image.shape
     out_h, out_w = (h, w) if rng.random() < 0.5 else (size(rng, h), size(rng, w))
@@ -569,6 +576,7 @@ def torch_resize(op: Op, image: np.ndarray) -> np.ndarray:
 
 COLOURS = frozenset({3, 4})
 PAIRS = frozenset({2, 4})
+GRAY_OR_RGB = frozenset({1, 3})
 #: What torchvision's colour functions for tensors take.
 TENSORS = frozenset({1, 3})
 
@@ -652,6 +660,9 @@ ROWS: dict[str, Row] = {
     "SHARPNESS": blends("filter", "SHARPNESS", sharpness),
     "BLUR": Row("filter", blur, draw_blur),
     "BOX_BLUR": Row("filter", box_blur, draw_box_blur),
+    "JPEG": Row(
+        "filter", jpeg, lambda rng, x: Op("JPEG", (rng.choice([1, 50, 75, 100, rng.randint(1, 100)]),)), GRAY_OR_RGB
+    ),
     "ERASE": Row("store", erase, draw_erase),
     "TORCH_AFFINE": Row("geometry", torch_affine, draw_torch_affine),
     "TORCH_CONTRAST": torch_blends("reduction", "TORCH_CONTRAST", "adjust_contrast", TENSORS),

@@ -92,6 +92,8 @@ SharpenKernel sharpen_kernel(const Op& op, const Kernels& kernels);
 Stage* sharpen_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
 // This stage does BOX_BLUR. It pulls all rows of its input before it yields the first, and keeps them in memory.
 Stage* box_blur_stage(Context& context, Stage* input, const Op& op, Region region);
+// This stage does JPEG, a row of MCUs at a time.
+Stage* jpeg_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
 // This stage does a run of other pointwise ops. `means` has one entry per op. With `floats` they are of kFloatForm, and
 // done in float32.
 Stage* pointwise_stage(Context& context, Stage* input, const Step* ops, const float* means, int count, int out_channels,

@@ -36,6 +36,10 @@ bool has_op(const Ops& ops, OpId id) {
   return std::any_of(ops.begin(), ops.end(), [&](const Op& op) { return op.id == id; });
 }
 
+bool is_for_host(const Ops& ops) {
+  return std::any_of(ops.begin(), ops.end(), [](const Op& op) { return has(op.id, Trait::kHost); });
+}
+
 // What the pixels of a part need of the kernel that it is given, worked out from the part alone.
 cuda::Features needs(const uint8_t* blob, const cuda::Part& p) {
   cuda::Features f{};
@@ -101,7 +105,7 @@ void check_bag(Members members, const BagOptions& options, const ExecuteOptions&
   const size_t all = members.size();
   bool may_be_unfit = false;
   for (const auto& member : members) {
-    may_be_unfit |= has_op(member->program, OpId::AFFINE) || has_op(member->program, OpId::BOX_BLUR);
+    may_be_unfit |= has_op(member->program, OpId::AFFINE) || is_for_host(member->program);
   }
   const Bag bag = bag_of(&members, options);
   CHECK((may_be_unfit || members.size() == all));
@@ -197,8 +201,7 @@ TEST_CASE("an emulated device gives the executor's bits") {
   MESSAGE(programs, " programs");
   for (int k = 0; k < kOpCount; ++k) {
     INFO(name_of(static_cast<OpId>(k)));
-    // BOX_BLUR is the host's.
-    CHECK((counted[static_cast<size_t>(k)] > test::cases(20) || static_cast<OpId>(k) == OpId::BOX_BLUR));
+    CHECK((counted[static_cast<size_t>(k)] > test::cases(20) || has(static_cast<OpId>(k), Trait::kHost)));
   }
 }
 
@@ -477,11 +480,13 @@ TEST_CASE("nearest affine maps: in fixed point, by accumulation along each axis,
   check_bag(std::move(members), {kExactRewrites, 5000, 8 << 10}, {});
 }
 
-TEST_CASE("a box blur is not taken") {
+TEST_CASE("what is the host's is not taken") {
   std::vector<uint8_t> pixels(size_t{8} * 8 * 4);
   test::Buffer result({8, 8, 3}, false, 2);
   const Ops blur = {op(OpId::BOX_BLUR, {3}, {1.5, 2.5})};
   CHECK_FALSE(Bag({}).add({blur, {view_of(pixels, {8, 8, 3}, 1)}, result.target}));
+  const Ops jpeg = {op(OpId::HFLIP), op(OpId::JPEG, {50})};
+  CHECK_FALSE(Bag({}).add({jpeg, {view_of(pixels, {8, 8, 3}, 1)}, result.target}));
 }
 
 TEST_CASE("what a device does not do is not taken, and too little shared memory is an error") {

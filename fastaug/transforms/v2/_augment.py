@@ -316,3 +316,6 @@ class JPEG(Keeping):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.jpeg, inpt, quality=params["quality"])
+
+    def _packed(self) -> Packed:
+        return "Jpeg", *self.quality

@@ -8,9 +8,7 @@ import torch
 
 from fastaug._draft.at_once import Ways
 from fastaug._draft.leaf import ImageDraft, VideoDraft
-from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._fallback import v2
 from fastaug._image.types import InputT
 from fastaug._names import export_functions
 from fastaug.transforms.v2.functional._make import drafted, functional, on_pixels
@@ -43,7 +41,7 @@ def erase(inpt: InputT, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace
 erase_image, erase_video = on_pixels(erase)
 
 
-@functional(ImageDraft, VideoDraft, at_once=Ways(pil_fallback.jpeg, v2.jpeg))
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="jpeg"))
 def jpeg(image: Any, quality: int) -> Any:
     """The input compressed as a JPEG file and decoded again, as :class:`~fastaug.transforms.v2.JPEG` does it.
 
