@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
+from torchvision.transforms import v2 as TV
 from torchvision.transforms.v2 import functional as V
 
+import fastaug
 from fastaug import _C
-from fastaug._image import jpeg
+from fastaug._fallback import pil as pil_fallback
+from fastaug._fallback import rounding
+from fastaug._program import ops
+from fastaug.transforms import v2 as T
 from fastaug.transforms.v2 import functional as F
 from support.layouts import outcome
+from support.outcomes import assert_same, run
 from support.random_samples import content
 
 SIZES = list(itertools.product((1, 2, 7, 8, 9, 17), (1, 4, 5, 8, 16, 17, 31)))
 QUALITIES = (1, 13, 49, 50, 75, 94, 100)
-needs_native = pytest.mark.skipif(not _C.jpeg_filters(8, 8, 3), reason="libjpeg is as fast here")
+needs_native = pytest.mark.skipif(_C.jpeg_decoder() != "own", reason="libjpeg is as fast here")
 
 
 def pictures(height: int, width: int) -> list[np.ndarray]:
@@ -64,12 +71,83 @@ def test_it_makes_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = [V.jpeg(image, 40) for image in images]
-        assert jpeg._is_pillows()
-        jpeg._info("RGB"), jpeg._info("L")
+        assert rounding.follows("JPEG files") and pil_fallback.jpeg_info()
         monkeypatch.setattr(Image.Image, "save", None)
         for image, result in zip(images, expected):
             ours: Any = F.jpeg(image, 40)
             assert torch.equal(ours, result) if isinstance(image, torch.Tensor) else ours == result
+
+
+def chains(package: Any) -> list[Any]:
+    """Blocks that begin elsewhere than the image does, parts of them, gray, and ops behind that read their input whole."""
+    floats = [package.ToImage(), package.ToDtype(torch.float32, scale=True), package.Normalize([0.5], [0.25])]
+    return [
+        package.Compose(steps)
+        for steps in (
+            [package.RandomResizedCrop(45, antialias=True), package.JPEG((5, 95)), package.RandomCrop(31), *floats],
+            [package.RandomHorizontalFlip(), package.JPEG(30), package.RandomRotation(40), package.JPEG((1, 9))],
+            [package.Grayscale(), package.RandomCrop(50, 9, pad_if_needed=True), package.JPEG((30, 60)), *floats],
+            [package.RandomPosterize(3), package.JPEG(60), package.RandomEqualize(), package.RandomVerticalFlip()],
+            [package.ColorJitter(0.4, 0.4, 0.4, 0.2), package.RandomApply([package.JPEG((20, 80))]), package.Resize(24)],
+            [package.JPEG((40, 90)), package.GaussianBlur(5), package.RandomAdjustSharpness(2.0), package.CenterCrop(7)],
+            [package.JPEG(10), package.Resize((3, 90)), package.Pad(4), package.JPEG(80), package.Grayscale(3)],
+        )
+    ]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_chains() -> None:
+    for number, (ours, theirs) in enumerate(zip(chains(T), chains(TV))):
+        for seed, (height, width) in enumerate(((61, 53), (50, 130), (16, 67), (9, 5))):
+            picture = Image.fromarray(content("photo", seed, (3, height, width)).transpose(1, 2, 0).copy())
+            tensor = V.pil_to_tensor(picture)
+            for image in (picture, picture.convert("L"), tensor, TV.functional.to_image(picture), tensor[None]):
+                met, expected = (run(chain, image, seed) for chain in (ours, theirs))
+                assert len(met.warned) == len(expected.warned), (number, image)
+                assert_same(replace(met, warned=[]), replace(expected, warned=[]))
+
+
+@needs_native
+@pytest.mark.filterwarnings("ignore")
+def test_a_chain_is_one_program() -> None:
+    picture = Image.fromarray(content("photo", 3, (3, 90, 130)).transpose(1, 2, 0).copy())
+    for chain in chains(T):
+        assert {(one["by"], one["program"]) for one in chain.explain(picture).passes} == {("fastaug", 1)}
+    batch = chains(T)[0].batch([picture] * 3)
+    assert batch.shape == (3, 3, 31, 31)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_each_file_of_a_tensor_is_warned_of(count: int) -> None:
+    images = torch.zeros(count, 3, 9, 9, dtype=torch.uint8)
+    steps = [T.ToPureTensor(), T.JPEG((40, 60))]
+    calls = [lambda: F.jpeg(images, 40), lambda: T.JPEG(40)(images), lambda: T.Compose(steps)(images)]
+    calls.append(lambda: T.Compose(steps).batch(list(images[:, None].repeat(1, 2, 1, 1, 1))))
+    for number, call in enumerate(calls):
+        with warnings.catch_warnings(record=True) as met:
+            warnings.simplefilter("always")
+            call()
+        told = [one for one in met if one.category is DeprecationWarning and "decoding and encoding" in str(one.message)]
+        assert len(told) == 2 * count * (2 if number == 3 else 1), number
+        with warnings.catch_warnings(), pytest.raises(DeprecationWarning):
+            warnings.simplefilter("error")
+            call()
+
+
+def test_the_metadata_are_of_a_file() -> None:
+    image = Image.new("RGB", (40, 30), "orange")
+    image.info = {"dpi": (72, 72), "transparency": (1, 2, 3), "list": [1]}
+    for steps in (["JPEG"], ["Grayscale", "JPEG"], ["JPEG", "RandomRotation"], ["JPEG", "Resize"], ["JPEG", "CenterCrop"]):
+        given = {"JPEG": 50, "RandomRotation": 20, "Resize": 20, "CenterCrop": 9}
+        made = [
+            package.Compose([getattr(package, name)(*([given[name]] if name in given else [])) for name in steps])
+            for package in (T, TV)
+        ]
+        ours, theirs = (run(one, image, 0) for one in made)
+        assert_same(ours, theirs)
+        assert ours.value.info == theirs.value.info, steps
+        ours.value.info["more"] = 1
+        assert "more" not in made[0](image).info
 
 
 def test_what_is_left_to_pillow() -> None:
@@ -89,19 +167,16 @@ def test_what_is_left_to_pillow() -> None:
 
 def test_other_pixels_of_pillows_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the installed Pillow makes other pixels, it makes them all."""
-    given = jpeg.through_file
+    given = pil_fallback.jpeg
 
     def brighter(image: Image.Image, quality: int) -> Image.Image:
         return given(image, quality).point(lambda sample: min(sample + 1, 255))
 
-    monkeypatch.setattr(jpeg, "through_file", brighter)
-    jpeg._is_pillows.cache_clear()
-    try:
-        assert not jpeg._is_pillows()
-        assert jpeg.through_jpeg(Image.new("L", (8, 8)), 75).getpixel((0, 0)) == 1
-        assert jpeg.tensors_through_jpeg(torch.zeros(1, 3, 8, 8, dtype=torch.uint8), 75) is None
-    finally:
-        jpeg._is_pillows.cache_clear()
+    monkeypatch.setattr(pil_fallback, "jpeg", brighter)
+    monkeypatch.setattr(rounding, "_answers", {})
+    assert not rounding.follows("JPEG files")
+    assert F.jpeg(Image.new("L", (8, 8)), 75).getpixel((0, 0)) == 1
+    assert "by Pillow" in fastaug.info().rules["JPEG files"]
 
 
 def test_images_of_several_blocks() -> None:
@@ -112,15 +187,12 @@ def test_images_of_several_blocks() -> None:
         assert F.jpeg(image, 60).tobytes() == V.jpeg(image, 60).tobytes()
 
 
-@needs_native
-def test_native_arguments() -> None:
-    image = torch.zeros(8, 8, dtype=torch.uint8)
-    source, target = (function(image) for function in (jpeg.borrow.borrow_tensor, jpeg.borrow.tensor_target))
-    for quality in (0, 101):
-        with pytest.raises(ValueError, match=f"quality must be 1 to 100, got {quality}"):
-            _C.jpeg_filter(source, quality, target)
-    with pytest.raises(ValueError, match="target must have the image's shape"):
-        _C.jpeg_filter(source, 50, jpeg.borrow.tensor_target(torch.zeros(8, 9, dtype=torch.uint8)))
-    four = jpeg.borrow.borrow_tensor(torch.zeros(4, 8, 8, dtype=torch.uint8))
-    with pytest.raises(ValueError, match="are libjpeg's"):
-        _C.jpeg_filter(four, 50, target)
+def test_arguments_of_the_op() -> None:
+    for quality, shape, told in (
+        (0, (8, 8, 3), "quality must be 1..100, got 0"),
+        (101, (8, 8, 1), "quality must be 1..100, got 101"),
+        (50, (8, 8, 4), "1 or 3 channels, got 4"),
+        (50, (1, 65501, 1), "rows and columns must be at most 65500, got 65501"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            _C.shape(ops.by_integer("JPEG", quality), *shape)

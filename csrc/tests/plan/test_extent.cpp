@@ -195,6 +195,7 @@ void check(const Axis& axis, int longest) {
 TEST_CASE("an op reads what its extents say, for all tiles of small axes") {
   Random random(3);
   for (int id = 0; id < kOpCount; ++id) {
+    if (static_cast<OpId>(id) == OpId::JPEG) continue;  // no device has tiles of it
     const bool geometry = kind_of(static_cast<OpId>(id)) == OpKind::kGeometry;
     for (int i = 0; i < (geometry ? 600 : 60); ++i) check(random_axis(random, static_cast<OpId>(id), 40), 1000);
   }
