@@ -8,8 +8,8 @@ namespace fastaug {
 namespace {
 
 constexpr ptrdiff_t kLine = 64;
-// Smaller images are in a cache by the second row anyway.
-constexpr ptrdiff_t kWorthwhile = ptrdiff_t{1} << 18;
+// Smaller images are in the first cache after a few rows.
+constexpr ptrdiff_t kWorthwhile = ptrdiff_t{1} << 15;
 
 }  // namespace
 
