@@ -52,7 +52,7 @@ Header read_header(Bytes bytes) {
 }
 
 Header luma_of(Header header) {
-  header.native = header.native && header.format == Format::kJpeg;
+  header.native = header.native && header.format == Format::kJpeg && !header.inks;
   header.luma = header.channels == 3;
   header.channels = 1;
   return header;
@@ -70,6 +70,7 @@ const char* mode_of(const Header& header) {
   constexpr const char* kModes16[] = {"", "I;16", "RGBA", "RGB", "RGBA"};
   if (header.palette != Palette::kNone) return "P";
   if (header.channels == 1 && header.bits == 1) return "1";
+  if (header.inks) return "CMYK";
   return (header.bits == 16 ? kModes16 : kModes)[header.channels];
 }
 

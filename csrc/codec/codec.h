@@ -48,6 +48,7 @@ struct Header {
   int channels = 0;  // of the file, 1 to 4: gray, gray and alpha, RGB, RGBA; 1 of indices
   int bits = 8;      // of a sample of the file: 1, 2, 4, 8 or 16
   Palette palette = Palette::kNone;
+  bool inks = false;    // RGB of a JPEG of four components, which Pillow opens as CMYK
   bool luma = false;    // that of a JPEG of three components alone: luma_of()
   bool stored = false;  // stored_of()
   int orientation = 1;  // Exif, 1 to 8
@@ -65,7 +66,7 @@ Header luma_of(Header header);
 // indices of a palette, and 0 and 1 of gray of one bit. Nothing else is native.
 Header stored_of(Header header);
 
-// The mode in which Pillow opens the file. decode() makes it if it is L, LA, RGB or RGBA.
+// The mode in which Pillow opens the file. decode() makes it if it is L, LA, RGB or RGBA, and RGB of CMYK.
 const char* mode_of(const Header& header);
 
 enum class Outcome : uint8_t {

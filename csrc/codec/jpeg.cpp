@@ -65,13 +65,14 @@ Verdict deferred(const char* reason, size_t offset = Verdict::kNowhere) { return
 
 // What can be told without decoding. `header` is what the caller knows, `frame` what the bytes say now: they may lie in
 // memory that somebody writes to.
-Verdict inspect(Bytes bytes, const Header& header, const Frame& frame, int stride) {
+Verdict inspect(Bytes bytes, const Header& header, const Frame& frame, int stride, const Beside& beside) {
   const Header& now = frame.header;
   const bool luma = now.channels == 3 && stride < 3;
   if (now.height != header.height || now.width != header.width || now.channels != (header.luma ? 3 : header.channels) ||
-      luma != header.luma) {
+      luma != header.luma || now.inks != header.inks) {
     return deferred("another image than its header said");
   }
+  if (now.inks && beside.components != Components::kAsMarked) return deferred("colours of four components are given");
   if (!frame.header.sequential && too_dear(count_scans(bytes, frame.pixels_from), frame.blocks())) {
     return {Outcome::kRefused, kTooManyScans, frame.pixels_from};
   }
@@ -113,12 +114,16 @@ bool run_own(Bytes bytes, const Frame& frame, const Beside& beside, const Part& 
                                  : run_progressive(bytes, beside, part, arena);
 }
 
+uint8_t* room_for_inks(const Frame& frame, int width, Arena& arena) {
+  return frame.components == 4 ? arena.bytes(size_t{4} * static_cast<size_t>(width)) : nullptr;
+}
+
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, const Beside& beside) {
   const Region wanted = wants.region;
   const int channels = wants.channels;
   const std::optional<Frame> frame = read_frame(bytes);
   if (!frame) return {deferred("JPEG of a kind not decoded natively"), {}, {}};
-  if (const Verdict verdict = inspect(bytes, header, *frame, channels); !verdict.done()) return {verdict, {}, {}};
+  if (const Verdict verdict = inspect(bytes, header, *frame, channels, beside); !verdict.done()) return {verdict, {}, {}};
   if (own_first(frame->header.sequential)) {
     const ptrdiff_t row_stride = ptrdiff_t{wanted.width} * channels;
     uint8_t* rows = arena.bytes(static_cast<size_t>(row_stride) * static_cast<size_t>(wanted.height));
@@ -138,7 +143,8 @@ Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& ar
                                .crop = crop.from,
                                .crop_width = crop.count,
                                .rows = rows,
-                               .row_stride = row_stride});
+                               .row_stride = row_stride,
+                               .inks = room_for_inks(*frame, crop.count, arena)});
   if (!verdict.done()) return {verdict, {}, {}};
   const View view = {rows - wanted.y * row_stride - ptrdiff_t{crop.from} * channels,
                      header.height,
@@ -154,7 +160,7 @@ Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Are
   const std::optional<Frame> frame = read_frame(bytes);
   if (!frame) return deferred("JPEG of a kind not decoded natively");
   const int stride = static_cast<int>(target.pixel_stride);
-  if (const Verdict verdict = inspect(bytes, header, *frame, stride); !verdict.done()) return verdict;
+  if (const Verdict verdict = inspect(bytes, header, *frame, stride, beside); !verdict.done()) return verdict;
   auto* data = static_cast<uint8_t*>(target.data);
   const Region all = {0, 0, header.height, header.width};
   if (run_own(bytes, *frame, beside, {all, stride, data, target.row_stride}, arena)) return {};
@@ -167,7 +173,8 @@ Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Are
               .crop = 0,
               .crop_width = header.width,
               .rows = data,
-              .row_stride = target.row_stride});
+              .row_stride = target.row_stride,
+              .inks = room_for_inks(*frame, header.width, arena)});
 }
 
 Region decoded_region(const Header& header, Region wanted) {
@@ -202,7 +209,7 @@ constinit const Codec kCodec = {
 namespace fastaug::codec {
 
 bool takes_index(const Header& header) {
-  return header.format == Format::kJpeg && header.sequential && jpeg::own_first(true);
+  return header.format == Format::kJpeg && header.sequential && !header.inks && jpeg::own_first(true);
 }
 
 const char* jpeg_decoder() { return jpeg::own_first(true) ? "own" : "libjpeg"; }

@@ -23,12 +23,13 @@ constexpr int64_t kMostWork = int64_t{32} * 4'194'304;
 
 Bytes without(Bytes bytes, size_t count) { return {bytes.data + count, bytes.size - count}; }
 
-// Layouts of three components whose regions were compared with whole images, and those with Pillow's: every component
-// of full size, or two equal ones that are smaller by 2 across, 2 down, 2 both ways, or 4 across.
+// Layouts whose regions were compared with whole images, and those with Pillow's: every component of full size, or the
+// second and third smaller by 2 across, 2 down, 2 both ways, or 4 across.
 bool usual(const Frame& frame) {
   const Sampling& luma = frame.samplings[0];
   const Sampling& chroma = frame.samplings[1];
   if (chroma != frame.samplings[2] || luma != frame.most) return false;
+  if (frame.components == 4 && frame.samplings[3] != luma) return false;
   if (luma.across % chroma.across != 0 || luma.down % chroma.down != 0) return false;
   const int across = luma.across / chroma.across;
   const int down = luma.down / chroma.down;
@@ -105,11 +106,13 @@ bool read_sof(Bytes content, Frame* frame) {
   header.bits = p[0];
   header.height = p[1] << 8 | p[2];
   header.width = p[3] << 8 | p[4];
-  header.channels = p[5];
+  frame->components = p[5];
+  header.channels = std::min(frame->components, 3);
+  header.inks = frame->components == 4;
   if (header.bits != 8 || header.height == 0 || header.width == 0) return false;
-  if (header.channels != 1 && header.channels != 3) return false;
-  if (content.size != 6 + 3 * static_cast<size_t>(header.channels)) return false;
-  for (int i = 0; i < header.channels; ++i) {
+  if (frame->components != 1 && frame->components != 3 && frame->components != 4) return false;
+  if (content.size != 6 + 3 * static_cast<size_t>(frame->components)) return false;
+  for (int i = 0; i < frame->components; ++i) {
     frame->ids[i] = p[6 + 3 * i];
     Sampling& sampling = frame->samplings[i];
     sampling = {p[7 + 3 * i] >> 4, p[7 + 3 * i] & 15};
@@ -118,12 +121,12 @@ bool read_sof(Bytes content, Frame* frame) {
     frame->most.across = std::max(frame->most.across, sampling.across);
     frame->most.down = std::max(frame->most.down, sampling.down);
   }
-  return header.channels == 1 || usual(*frame);
+  return frame->components == 1 || usual(*frame);
 }
 
 int64_t Frame::blocks() const {
   int64_t count = 0;
-  for (int i = 0; i < header.channels; ++i) {
+  for (int i = 0; i < components; ++i) {
     // T.81, A.1.1; one component alone has full size whatever its factors are.
     const int width = (header.width * samplings[i].across + most.across - 1) / most.across;
     const int height = (header.height * samplings[i].down + most.down - 1) / most.down;
@@ -153,7 +156,7 @@ std::optional<Frame> read_frame(Bytes bytes) {
       case kSos:
         // Components of this scan first: fewer than the frame's, and others follow.
         if (!has_frame || content.size < 1) return {};
-        frame.header.sequential = !progressive && content.data[0] == frame.header.channels;
+        frame.header.sequential = !progressive && content.data[0] == frame.components;
         frame.header.orientation = orientation_of(exif, xmp);
         frame.header.native = true;
         frame.pixels_from = walk.at();

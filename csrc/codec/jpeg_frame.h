@@ -15,13 +15,17 @@ struct Sampling {
   bool operator==(const Sampling&) const = default;
 };
 
+// One is gray, three are YCbCr or RGB, and four are CMYK, or YCCK: YCbCr of the first three, and black.
+constexpr int kMostComponents = 4;
+
 struct Frame {
   Header header;
-  uint8_t ids[3];  // of the components
-  Sampling samplings[3];
-  uint8_t steps[3];    // the places of their quantisation tables, whatever these are
-  Sampling most;       // the largest factors of any component
-  size_t pixels_from;  // where the data of the first scan begins
+  int components;
+  uint8_t ids[kMostComponents];
+  Sampling samplings[kMostComponents];
+  uint8_t steps[kMostComponents];  // the places of their quantisation tables, whatever these are
+  Sampling most;                   // the largest factors of any component
+  size_t pixels_from;              // where the data of the first scan begins
 
   // The blocks of 8 x 8 samples that the image holds at least, all components together.
   int64_t blocks() const;
@@ -30,8 +34,8 @@ struct Frame {
 // Takes down a frame header (ITU-T T.81, B.2.2) in a frame that has none yet. False where read_frame() gives nothing.
 bool read_sof(Bytes content, Frame* frame);
 
-// Only of files that are decoded here: sound up to their first scan, Huffman-coded, of 8 bits, with one component or
-// three of a usual layout. Strict, because Pillow and libjpeg agree about what is not odd.
+// Only of files that are decoded here: sound up to their first scan, Huffman-coded, of 8 bits, with one component, or
+// three or four of a usual layout. Strict, because Pillow and libjpeg agree about what is not odd.
 std::optional<Frame> read_frame(Bytes bytes);
 
 // What anything that begins like a JPEG announces, of whatever kind it is and whatever else is wrong with it: blocks of

@@ -255,7 +255,7 @@ class Decoder {
   const Stream& stream_;
   Window window_;
   Rows rows_;
-  Blocks blocks_[3] = {};
+  Blocks blocks_[kMostComponents] = {};
   JpegScan scan_{};
   JpegBand band_{};
   int left_ = 0;  // MCUs up to the next restart

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/convert.h"
+
 namespace fastaug::codec::jpeg {
 namespace {
 
@@ -21,6 +23,8 @@ void repeat_across(const uint8_t* samples, int count, int times, uint8_t* dst) {
   for (int x = 0; x < count; ++x, dst += times) std::memset(dst, samples[x], static_cast<size_t>(times));
 }
 
+bool is_chroma(int component) { return component == 1 || component == 2; }
+
 uint8_t* bytes_of(Arena& arena, ptrdiff_t count) { return arena.bytes(static_cast<size_t>(count)); }
 
 }  // namespace
@@ -29,8 +33,8 @@ Rows::Rows(const Stream& stream, const Part& part, Arena& arena)
     : stream_(stream),
       part_(part),
       made_(part.stride < 3 ? 1 : stream.channels),
-      across_by_(made_ == 3 ? stream.most.across / stream.components[1].sampling.across : 1),
-      down_by_(made_ == 3 ? stream.most.down / stream.components[1].sampling.down : 1),
+      across_by_(made_ >= 3 ? stream.most.across / stream.components[1].sampling.across : 1),
+      down_by_(made_ >= 3 ? stream.most.down / stream.components[1].sampling.down : 1),
       unit_height_(kSide * stream.most.down),
       columns_(divided_up(stream.width, kSide * stream.most.across)),
       rows_(divided_up(stream.height, unit_height_)),
@@ -58,9 +62,10 @@ Rows::Rows(const Stream& stream, const Part& part, Arena& arena)
     const ptrdiff_t columns = ptrdiff_t{across_.to - across_.from} * sampling.across * kSide;
     plane.stride = kBefore + (columns + kRowPad + 63) / 64 * 64;
     plane.samples = bytes_of(arena, plane.stride * 2 * kSide * plane.down) + kBefore;
-    const bool made = c > 0 && (across_by_ > 1 || down_by_ > 1);
+    const bool made = is_chroma(c) && (across_by_ > 1 || down_by_ > 1);
     plane.wide = made ? bytes_of(arena, ptrdiff_t{wanted.width} + 2 * across_by_ + kRowPad) : nullptr;
   }
+  if (made_ == 4) black_ = bytes_of(arena, ptrdiff_t{wanted.width} * part.stride);
 }
 
 bool Rows::make(int component, int row, int column, const int16_t* coefs, const uint8_t* last, int blocks) {
@@ -92,7 +97,7 @@ void Rows::repeat_edges(int row) {
 // The samples of row y of the image from the region's first column on.
 const uint8_t* Rows::samples_of(int c, int y) {
   const Plane& plane = planes_[c];
-  if (c == 0 || (across_by_ == 1 && down_by_ == 1)) return plane.row(y) + part_.region.x - plane.from;
+  if (!is_chroma(c) || (across_by_ == 1 && down_by_ == 1)) return plane.row(y) + part_.region.x - plane.from;
   return chroma_of(plane, y);
 }
 
@@ -132,6 +137,17 @@ void Rows::write_row(int y) {
     const uint8_t* const rgb[] = {first, second, third};
     kernels_.interleave(rgb, 3, stride, width, to);
   }
+  if (made_ == 4) print(samples_of(3, y), to);
+}
+
+// Pixels of three inks, or of what libjpeg takes from white to get inks of YCCK, to RGB with black.
+void Rows::print(const uint8_t* black, uint8_t* pixels) const {
+  const int width = part_.region.width, stride = part_.stride;
+  const uint8_t* const equal[] = {black, black, black};
+  kernels_.interleave(equal, 3, stride, width, black_);
+  const uint8_t inks = stream_.ycbcr ? 0 : 255;
+  for (ptrdiff_t k = 0; k < ptrdiff_t{stride} * width; ++k) pixels[k] = printed(pixels[k] ^ inks, black_[k]);
+  for (int x = 0; stride == 4 && x < width; ++x) pixels[4 * x + 3] = 255;
 }
 
 }  // namespace fastaug::codec::jpeg

@@ -17,7 +17,7 @@ inline int divided_up(int value, int unit) { return (value + unit - 1) / unit; }
 // The result to make of one file: a region of it, with `stride` bytes a pixel as in Job of jpeg_session.h.
 struct Part {
   Region region;
-  int stride;     // below 3: luma alone
+  int stride;     // below 3: luma alone, of three components
   uint8_t* rows;  // where pixel (region.y, region.x) goes
   ptrdiff_t row_stride;
   int kept = std::numeric_limits<int>::max();  // rows there, of which the first follows the last
@@ -71,6 +71,7 @@ class Rows {
   const uint8_t* samples_of(int component, int y);
   const uint8_t* chroma_of(const Plane& plane, int y);
   void write_row(int y);
+  void print(const uint8_t* black, uint8_t* pixels) const;
 
   const Kernels& kernels_ = kernels();
   const Stream& stream_;
@@ -83,7 +84,8 @@ class Rows {
   const int rows_;
   Span across_{};
   Span down_{};
-  Plane planes_[3];
+  Plane planes_[kMostComponents];
+  uint8_t* black_ = nullptr;  // of a row of pixels, once for each of their bytes
   int next_;  // the row of pixels to be written
 };
 

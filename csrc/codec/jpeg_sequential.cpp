@@ -33,7 +33,7 @@ class Decoder {
   Decoder(const Stream& stream, Bytes bytes, const Part& part, ScanIndex* index, Arena& arena)
       : stream_(stream), window_(bytes, stream.pixels_from, arena), rows_(stream, part, arena) {
     make_room(arena);
-    if (index == nullptr || bytes.size >= kMostIndexed) return;
+    if (index == nullptr || bytes.size >= kMostIndexed || stream.channels == 4) return;
     known_ = index->places();
     if (known_ == nullptr) known_ = std::make_shared<ScanPlaces>(int64_t{rows_.rows()} * rows_.columns(), bytes.size);
   }
@@ -120,7 +120,7 @@ class Decoder {
     if (number < 0 || number * known_->step() <= at_) return true;
     const ScanPlace place = known_->at(number);
     if (!window_.seek(place.bit, &scan_)) return false;
-    for (int c = 0; c < 3; ++c) scan_.predictors[c] = static_cast<uint32_t>(int32_t{place.dc[c]});
+    for (int c = 0; c < stream_.channels; ++c) scan_.predictors[c] = static_cast<uint32_t>(int32_t{place.dc[c]});
     at_ = number * known_->step();
     if (stream_.restart == 0) return true;
     // At the end of an interval its marker is still to come.
@@ -180,7 +180,7 @@ class Decoder {
   const Stream& stream_;
   Window window_;
   Rows rows_;
-  Blocks blocks_[3];
+  Blocks blocks_[kMostComponents];
   JpegScan scan_;
   int64_t at_ = 0;  // MCUs before this one
   int left_ = 0;    // MCUs up to the next restart

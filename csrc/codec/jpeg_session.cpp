@@ -8,6 +8,8 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include "codec/convert.h"
+
 namespace fastaug::codec::jpeg {
 namespace {
 
@@ -117,6 +119,22 @@ void check_complete(Session& session) {
   }
 }
 
+// Four bytes of each pixel to `stride`, of which a fourth becomes 255.
+void print_row(const uint8_t* inks, int width, int stride, uint8_t* row) {
+  for (int x = 0; x < width; ++x, inks += 4, row += stride) {
+    for (int c = 0; c < 3; ++c) row[c] = printed(255 - inks[c], inks[3]);
+    if (stride == 4) row[3] = 255;
+  }
+}
+
+void read_inks(Session& session, const Job& job) {
+  for (int y = 0; y < job.height; ++y) {
+    JSAMPROW row = job.inks;
+    if (jpeg_read_scanlines(&session.info, &row, 1) != 1) defer(session, "JPEG data ends too early");
+    print_row(row, job.crop_width, job.stride, job.rows + y * job.row_stride);
+  }
+}
+
 void read_rows(Session& session, const Job& job) {
   jpeg_decompress_struct& info = session.info;
   const int offset = job.stride == 2 ? job.crop_width : 0;
@@ -159,13 +177,13 @@ void decompress(Session& session, const Job& job) {
   read_from(session, job.bytes);
   jpeg_read_header(&info, TRUE);
   if (info.image_height != static_cast<JDIMENSION>(header.height) ||
-      info.image_width != static_cast<JDIMENSION>(header.width) || info.num_components != header.channels ||
+      info.image_width != static_cast<JDIMENSION>(header.width) || info.num_components != job.frame->components ||
       info.arith_code) {
     defer(session, "a second header");
   }
   name_components(info, job.beside.components);
   // Pillow's settings: accurate integers, smooth upsampling.
-  info.out_color_space = colours(job.stride);
+  info.out_color_space = job.inks != nullptr ? JCS_CMYK : colours(job.stride);
   info.dct_method = JDCT_ISLOW;
   info.do_fancy_upsampling = TRUE;
   jpeg_start_decompress(&info);
@@ -183,7 +201,11 @@ void decompress(Session& session, const Job& job) {
     const JDIMENSION skipped = jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(job.top));
     if (skipped != static_cast<JDIMENSION>(job.top)) defer(session, "rows cannot be skipped");
   }
-  read_rows(session, job);
+  if (job.inks != nullptr) {
+    read_inks(session, job);
+  } else {
+    read_rows(session, job);
+  }
   // Behind the last row nothing but the end may follow, which is looked at when the last row is.
   if (job.top + job.height == header.height) jpeg_finish_decompress(&info);
 }

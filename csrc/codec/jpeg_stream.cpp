@@ -141,7 +141,7 @@ class Reader {
     if (!read_sof(content, &frame_)) return false;
     stream_.height = frame_.header.height;
     stream_.width = frame_.header.width;
-    stream_.channels = frame_.header.channels;
+    stream_.channels = frame_.components;
     // One component alone has full size whatever its factors are.
     const bool alone = stream_.channels == 1;
     stream_.most = alone ? Sampling() : frame_.most;
@@ -212,6 +212,7 @@ class Reader {
   }
 
   bool is_ycbcr(const Marks& marks, Components components) const {
+    if (stream_.channels == 4) return marks.adobe && marks.transform == 2;
     if (components != Components::kAsMarked) return components == Components::kYcbcr;
     if (marks.jfif) return true;
     if (marks.adobe) return marks.transform == 1;
@@ -227,13 +228,15 @@ class Reader {
     return make_codes(lengths, dc, codes) ? codes : nullptr;
   }
 
-  // Of three components in one of the layouts that read_sof() leaves.
+  // Of three components or four in one of the layouts that read_sof() leaves.
   bool goes_so_far() const {
     const Sampling& luma = frame_.most;
     const Sampling& chroma = frame_.samplings[1];
-    const auto& ids = frame_.ids;
-    if (luma.across * luma.down + 2 * chroma.across * chroma.down > kJpegMostBlocks) return false;
-    if (ids[0] == ids[1] || ids[1] == ids[2] || ids[0] == ids[2]) return false;
+    const int large = frame_.components - 2;
+    if (large * luma.across * luma.down + 2 * chroma.across * chroma.down > kJpegMostBlocks) return false;
+    for (int i = 1; i < frame_.components; ++i) {
+      if (std::find(frame_.ids, frame_.ids + i, frame_.ids[i]) != frame_.ids + i) return false;
+    }
     // Where samples are halved across, libjpeg is not smooth in rows of two of them or fewer.
     const int chroma_width = (stream_.width * chroma.across + luma.across - 1) / luma.across;
     return luma.across != 2 * chroma.across || chroma_width > 2;
@@ -277,8 +280,9 @@ std::optional<Segment> read_up_to_scan(Walk* walk, bool progressive, Tables* tab
 
 // False where libjpeg takes a number of Adobe's for a mistake.
 bool read_colours(const Reader& reader, const Marks& marks, Components components, Stream* stream) {
-  if (stream->channels != 3) return true;
+  if (stream->channels == 1) return true;
   stream->ycbcr = reader.is_ycbcr(marks, components);
+  if (stream->channels == 4) return !marks.adobe || marks.transform == 0 || marks.transform == 2;
   return marks.jfif || !marks.adobe || marks.transform <= 1;
 }
 

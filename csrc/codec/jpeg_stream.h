@@ -18,10 +18,10 @@ struct Component {
 struct Stream {
   int height;
   int width;
-  int channels;
+  int channels;   // components
   Sampling most;  // the largest factors of any component
-  Component components[3];
-  bool ycbcr;
+  Component components[kMostComponents];
+  bool ycbcr;  // the first three are
   int restart;  // MCUs between markers; 0: none
   size_t pixels_from;
 };
@@ -30,10 +30,10 @@ struct Stream {
 // before; 0 there says that nothing came before.
 struct Scan {
   int count;  // components
-  int components[3];
-  const JpegCodes* dc[3];  // of the components, in the first scan of DC
-  const JpegCodes* ac;     // in scans of other coefficients, which have one component
-  int from;                // coefficients in zigzag order
+  int components[kMostComponents];
+  const JpegCodes* dc[kMostComponents];  // of the components, in the first scan of DC
+  const JpegCodes* ac;                   // in scans of other coefficients, which have one component
+  int from;                              // coefficients in zigzag order
   int to;
   int high;
   int low;
