@@ -114,10 +114,6 @@ bool run_own(Bytes bytes, const Frame& frame, const Beside& beside, const Part& 
                                  : run_progressive(bytes, beside, part, arena);
 }
 
-uint8_t* room_for_inks(const Frame& frame, int width, Arena& arena) {
-  return frame.components == 4 ? arena.bytes(size_t{4} * static_cast<size_t>(width)) : nullptr;
-}
-
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, const Beside& beside) {
   const Region wanted = wants.region;
   const int channels = wants.channels;
@@ -143,8 +139,7 @@ Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& ar
                                .crop = crop.from,
                                .crop_width = crop.count,
                                .rows = rows,
-                               .row_stride = row_stride,
-                               .inks = room_for_inks(*frame, crop.count, arena)});
+                               .row_stride = row_stride});
   if (!verdict.done()) return {verdict, {}, {}};
   const View view = {rows - wanted.y * row_stride - ptrdiff_t{crop.from} * channels,
                      header.height,
@@ -173,8 +168,7 @@ Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Are
               .crop = 0,
               .crop_width = header.width,
               .rows = data,
-              .row_stride = target.row_stride,
-              .inks = room_for_inks(*frame, header.width, arena)});
+              .row_stride = target.row_stride});
 }
 
 Region decoded_region(const Header& header, Region wanted) {

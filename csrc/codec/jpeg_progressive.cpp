@@ -270,7 +270,7 @@ bool run_progressive(Bytes bytes, const Beside& beside, const Part& part, Arena&
   if (stream == nullptr) return false;
   const Region& region = part.region;
   if (region.y + region.height > stream->height || region.x + region.width > stream->width) return false;
-  if (part.stride < 3 && stream->channels == 3 && !stream->ycbcr) return false;
+  if (part.stride < 3 && !has_luma(*stream)) return false;
   return Decoder(&scans, bytes, part, arena).run(arena);
 }
 

@@ -197,7 +197,7 @@ bool run_sequential(Bytes bytes, const Beside& beside, const Part& part, Arena& 
   const Region& region = part.region;
   // The bytes may have changed since the caller looked at them.
   if (region.y + region.height > stream->height || region.x + region.width > stream->width) return false;
-  if (part.stride < 3 && stream->channels == 3 && !stream->ycbcr) return false;
+  if (part.stride < 3 && !has_luma(*stream)) return false;
   Decoder decoder(*stream, bytes, part, beside.index, arena);
   const bool done = decoder.run();
   if (beside.index == nullptr) return done;

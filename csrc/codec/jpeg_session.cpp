@@ -128,10 +128,12 @@ void print_row(const uint8_t* inks, int width, int stride, uint8_t* row) {
 }
 
 void read_inks(Session& session, const Job& job) {
+  jpeg_decompress_struct& info = session.info;
+  const JSAMPARRAY row = info.mem->alloc_sarray(reinterpret_cast<j_common_ptr>(&info), JPOOL_IMAGE,
+                                                static_cast<JDIMENSION>(job.crop_width) * 4, 1);
   for (int y = 0; y < job.height; ++y) {
-    JSAMPROW row = job.inks;
-    if (jpeg_read_scanlines(&session.info, &row, 1) != 1) defer(session, "JPEG data ends too early");
-    print_row(row, job.crop_width, job.stride, job.rows + y * job.row_stride);
+    if (jpeg_read_scanlines(&info, row, 1) != 1) defer(session, "JPEG data ends too early");
+    print_row(*row, job.crop_width, job.stride, job.rows + y * job.row_stride);
   }
 }
 
@@ -183,7 +185,7 @@ void decompress(Session& session, const Job& job) {
   }
   name_components(info, job.beside.components);
   // Pillow's settings: accurate integers, smooth upsampling.
-  info.out_color_space = job.inks != nullptr ? JCS_CMYK : colours(job.stride);
+  info.out_color_space = header.inks ? JCS_CMYK : colours(job.stride);
   info.dct_method = JDCT_ISLOW;
   info.do_fancy_upsampling = TRUE;
   jpeg_start_decompress(&info);
@@ -201,7 +203,7 @@ void decompress(Session& session, const Job& job) {
     const JDIMENSION skipped = jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(job.top));
     if (skipped != static_cast<JDIMENSION>(job.top)) defer(session, "rows cannot be skipped");
   }
-  if (job.inks != nullptr) {
+  if (header.inks) {
     read_inks(session, job);
   } else {
     read_rows(session, job);

@@ -19,7 +19,6 @@ struct Job {
   int crop_width;
   uint8_t* rows;  // where row `top` goes
   ptrdiff_t row_stride;
-  uint8_t* inks = nullptr;  // of an image of four components: room for a row of them
 };
 
 Verdict run(const Job& job);

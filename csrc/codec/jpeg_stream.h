@@ -26,6 +26,9 @@ struct Stream {
   size_t pixels_from;
 };
 
+// True if the first component, alone, is what libjpeg makes of the image in gray.
+inline bool has_luma(const Stream& stream) { return stream.channels == 1 || (stream.channels == 3 && stream.ycbcr); }
+
 // A scan of a progressive JPEG (ITU-T T.81, G.1.1.1): bits from `low` up, of coefficients that had those from `high` up
 // before; 0 there says that nothing came before.
 struct Scan {

@@ -8,7 +8,7 @@ import struct
 import zlib
 
 import numpy as np
-from image_files import chunk, encode, patched
+from image_files import chunk, encode, marked_as_ycck, patched
 from PIL import Image, ImageOps
 
 from support.images import noise, photo, pil
@@ -58,6 +58,13 @@ def resampled(data: bytes, height: int, width: int, sampling: int) -> bytes:
     return patched(data, frame + 11, sampling)
 
 
+def inks(colour: Image.Image) -> Image.Image:
+    """Return an RGB image as CMYK with black in it, which Pillow's conversion leaves out."""
+    cyan, magenta, yellow, _ = colour.convert("CMYK").split()
+    black = ImageOps.invert(colour.convert("L")).point(lambda sample: sample // 2)
+    return Image.merge("CMYK", (cyan, magenta, yellow, black))
+
+
 @functools.cache
 def jpegs() -> dict[str, bytes]:
     """JPEG files of every kind that Pillow writes: native ones and others."""
@@ -77,7 +84,9 @@ def jpegs() -> dict[str, bytes]:
     files["gray"] = encode(colour.convert("L"), "JPEG")
     files["gray progressive"] = encode(colour.convert("L"), "JPEG", progressive=True)
     files["RGB"] = encode(colour, "JPEG", keep_rgb=True)
-    files["CMYK"] = encode(colour.convert("CMYK"), "JPEG")
+    for name, options in (("", {}), (" progressive", {"progressive": True})):
+        files["CMYK" + name] = encode(inks(colour), "JPEG", **options)
+        files["YCCK" + name] = marked_as_ycck(files["CMYK" + name])
     files["large"] = encode(photo("astronaut"), "JPEG")
     files["Exif"] = encode(colour, "JPEG", exif=oriented(6))
     files["profile and comment"] = encode(colour, "JPEG", icc_profile=bytes(3000), comment=b"a comment")

@@ -72,6 +72,7 @@ def jpegs() -> dict[str, bytes]:
     files["restart-progressive"] = encode(photo, "JPEG", restart_marker_blocks=3, progressive=True)
     files["gray-progressive"] = encode(picture(33, 34, "L"), "JPEG", progressive=True)
     files["cmyk"] = encode(picture(20, 21, "CMYK"), "JPEG")
+    files["ycck-progressive"] = marked_as_ycck(encode(picture(21, 20, "CMYK"), "JPEG", progressive=True))
     files["rgb"] = encode(photo, "JPEG", keep_rgb=True)
     files["rgb-unmarked"] = unmarked(files["rgb"], b"\0\1\2")
     for orientation in range(1, 9):
@@ -81,6 +82,11 @@ def jpegs() -> dict[str, bytes]:
     files["after-eoi"] = files["40x29-2"] + b"\0more\xff\xd8"
     files["default-tables"] = without_segment(files["40x29-2"], 0xC4)
     return files
+
+
+def marked_as_ycck(data: bytes) -> bytes:
+    """Return a JPEG of CMYK whose samples are those of YCCK, as Adobe's marker then says."""
+    return patched(data, data.index(b"Adobe") + 11, 2)
 
 
 def marker_at(data: bytes, code: int) -> int:

@@ -44,7 +44,7 @@ def bomb(passed: bytes, scans: int, size: tuple[int, int] = (64, 64), mode: str 
 
 @pytest.mark.parametrize("name", PASSED)
 def test_scans_cannot_be_hidden(name: str) -> None:
-    """Neither from the core nor on the way to Pillow, which decodes CMYK."""
+    """Neither from the core nor on the way to Pillow."""
     for mode in ("RGB", "L", "CMYK"):
         file = bomb(PASSED[name], 600, mode=mode)
         for read in (fastaug.io.imread, lambda data: fastaug.io.lazy(data, None).load()):

@@ -43,6 +43,7 @@ OWN = {
     "JPEG": lambda: saved(noise(0), "JPEG"),
     "progressive": lambda: saved(noise(0), "JPEG", progressive=True),
     "gray": lambda: saved(noise(0).convert("L"), "JPEG"),
+    "CMYK": lambda: saved(noise(0).convert("CMYK"), "JPEG"),
     "PNG": lambda: saved(noise(0), "PNG"),
     "turned": turned,
     "palette": lambda: saved(noise(0).convert("P"), "PNG"),
@@ -50,7 +51,6 @@ OWN = {
 }
 PILLOWS = {
     "GIF": lambda: saved(noise(0), "GIF"),
-    "CMYK": lambda: saved(noise(0).convert("CMYK"), "JPEG"),
     "transparent gray": lambda: saved(noise(0).convert("L"), "PNG", transparency=7),
 }
 
@@ -110,7 +110,7 @@ def test_pixels(name: str, given: str, tmp_path: Path, opened: list[Any]) -> Non
 
 @pytest.mark.parametrize("mode", [None, "L", "RGB", "RGBA", "HSV"])
 @pytest.mark.parametrize("exif", [False, True])
-@pytest.mark.parametrize("name", ["JPEG", "gray", "turned", "PNG"])
+@pytest.mark.parametrize("name", ["JPEG", "gray", "CMYK", "turned", "PNG"])
 def test_modes_and_orientations(name: str, exif: bool, mode: str | None, tmp_path: Path) -> None:
     path = tmp_path / "image"
     path.write_bytes(OWN[name]())

@@ -34,7 +34,7 @@ WITH_ALPHA = "Palette images with Transparency expressed in bytes"
 pytestmark = pytest.mark.filterwarnings(f"ignore:{WITH_ALPHA}")
 
 # What the core is there for, and what it has to leave to Pillow.
-NATIVE_JPEGS = [name for name in JPEGS if name not in ("CMYK", "RGB", "two images")]
+NATIVE_JPEGS = [name for name in JPEGS if name not in ("RGB", "two images")]
 NATIVE_PNGS = ["L", "LA", "RGB", "RGBA", "L noise", "LA noise", "RGB noise", "RGBA noise", "text", "large", "1", "P"]
 NATIVE_PNGS += [f"{kind} of {bits} bits" for kind in ("gray", "palette") for bits in (1, 2, 4)]
 NATIVE_PNGS += ["I;16", "LA;16", "RGB;16", "RGBA;16"]
@@ -63,7 +63,7 @@ def test_webps_are_decoded_natively(name: str) -> None:
     image.source()
 
 
-@each("data", [WEBPS["animated"], JPEGS["CMYK"], JPEGS["two images"], *(PNGS[name] for name in NOT_NATIVE_PNGS)])
+@each("data", [WEBPS["animated"], JPEGS["two images"], *(PNGS[name] for name in NOT_NATIVE_PNGS)])
 def test_what_is_left_to_pillow(data: bytes) -> None:
     assert not fastaug.io.lazy(data).native
 

@@ -71,7 +71,8 @@ TEST_CASE("jpeg: luma is libjpeg's gray, whole and in parts") {
     const JpegOptions options = random_options(random);
     const File file = write_jpeg(random.between(1, 80), random.between(1, 80), options, random.next());
     const Header header = luma_of(header_of(file));
-    REQUIRE(header.native);
+    CHECK(header.native == (options.channels < 4));
+    if (!header.native) continue;
     CHECK(header.channels == 1);
     CAPTURE(round);
     const Pixels whole = decode_plainly(file, true);
@@ -153,10 +154,9 @@ TEST_CASE("jpeg: what is not native") {
   CHECK_FALSE(native({4, 2, 1, 1, 1, 1}));
   CHECK_FALSE(native({2, 2, 2, 1, 1, 2}));
   CHECK_FALSE(native({1, 1, 2, 2, 1, 1}));
-  options = {};
   options.channels = 4;
-  options.sampling = {};
-  CHECK_FALSE(header_of(write_jpeg(20, 30, options)).native);
+  CHECK(native({}));
+  CHECK_FALSE(native({2, 2, 1, 1, 1, 1, 1, 1}));
   options = {};
   options.arithmetic = true;
   CHECK_FALSE(header_of(write_jpeg(20, 30, options)).native);
@@ -301,6 +301,12 @@ TEST_CASE("jpeg: components that a file around the stream names") {
     const Header header = header_of(file);
     CAPTURE(round);
     REQUIRE(header.native);
+    if (options.channels == 4) {
+      Verdict verdict;
+      pixels_of(file, all_of(header), 3, &verdict, {}, Components::kRgb);
+      CHECK(verdict.outcome == Outcome::kDeferred);
+      continue;
+    }
     const Pixels rgb = decode_plainly(with_segment(file, 0xee, adobe(0)));
     const Pixels ycbcr = decode_plainly(with_segment(file, 0xee, adobe(1)));
     const Region region = random_region(random, header);

@@ -26,6 +26,20 @@ using Pixels = std::vector<uint8_t>;
 inline Bytes bytes_of(const File& file) { return {file.data(), file.size()}; }
 inline Header header_of(const File& file) { return read_header(bytes_of(file)); }
 
+// RGB of CMYK as libjpeg makes it of a file of Adobe's, where 255 is no ink: black ink leaves its share of what the others
+// leave.
+inline Pixels without_inks(const Pixels& inks) {
+  Pixels pixels;
+  for (size_t at = 0; at < inks.size(); at += 4) {
+    const int black = inks[at + 3];
+    for (size_t c = 0; c < 3; ++c) {
+      const int taken = (2 * (255 - inks[at + c]) * black + 255) / 510;
+      pixels.push_back(static_cast<uint8_t>(black - taken));
+    }
+  }
+  return pixels;
+}
+
 // As anybody uses libjpeg: the whole image, in gray or RGB, or in gray whatever it is.
 inline Pixels decode_plainly(const File& file, bool gray = false) {
   jpeg_decompress_struct info;
@@ -42,9 +56,10 @@ inline Pixels decode_plainly(const File& file, bool gray = false) {
     JSAMPROW row = pixels.data() + row_size * info.output_scanline;
     jpeg_read_scanlines(&info, &row, 1);
   }
+  const bool inks = info.output_components == 4;
   jpeg_finish_decompress(&info);
   jpeg_destroy_decompress(&info);
-  return pixels;
+  return inks ? without_inks(pixels) : pixels;
 }
 
 inline Region all_of(const Header& header) { return {0, 0, header.height, header.width}; }
@@ -114,6 +129,8 @@ inline const std::vector<int> kLayouts[] = {
     {2, 1, 2, 1, 2, 1},  // 4:4:4, otherwise said
     {1, 1},
     {2, 2},  // factors of a component alone mean nothing
+    {1, 1, 1, 1, 1, 1, 1, 1},
+    {2, 2, 1, 1, 1, 1, 2, 2},
 };
 
 inline JpegOptions random_options(Random& random) {
@@ -122,9 +139,10 @@ inline JpegOptions random_options(Random& random) {
   options.channels = static_cast<int>(options.sampling.size()) / 2;
   const int kind = random.between(0, 5);
   options.progressive = kind == 0;
-  options.one_scan_each = kind == 1 && options.channels == 3;
+  options.one_scan_each = kind == 1 && options.channels >= 3;
   options.optimise = kind == 2;
   options.rgb = options.channels == 3 && random.between(0, 7) == 0;
+  options.ycck = options.channels == 4 && random.between(0, 1) == 0;
   options.restart = random.between(0, 2) == 0 ? random.between(1, 5) : 0;
   options.quality = random.between(40, 98);
   return options;
@@ -165,6 +183,9 @@ inline Pixels decoded_by(Decoder* decoder, const File& file, Region region, int 
   return decoder({input.data(), input.size()}, beside, part, arena) ? pixels : Pixels();
 }
 
+// The channels that are decoded.
+inline int colours_of(const JpegOptions& options) { return std::min(options.channels, 3); }
+
 // What the decoders of our own take on.
 inline const std::vector<int> kTaken[] = {{1, 1, 1, 1, 1, 1},
                                           {2, 1, 1, 1, 1, 1},
@@ -175,7 +196,10 @@ inline const std::vector<int> kTaken[] = {{1, 1, 1, 1, 1, 1},
                                           {2, 2, 2, 1, 2, 1},
                                           {2, 1, 2, 1, 2, 1},
                                           {1, 1},
-                                          {2, 2}};
+                                          {2, 2},
+                                          {1, 1, 1, 1, 1, 1, 1, 1},
+                                          {2, 1, 1, 1, 1, 1, 2, 1},
+                                          {2, 2, 1, 1, 1, 1, 2, 2}};
 
 inline JpegOptions taken_options(Random& random) {
   JpegOptions options;
@@ -183,6 +207,7 @@ inline JpegOptions taken_options(Random& random) {
   options.channels = static_cast<int>(options.sampling.size()) / 2;
   options.optimise = random.between(0, 2) == 0;
   options.rgb = options.channels == 3 && random.between(0, 7) == 0;
+  options.ycck = options.channels == 4 && random.between(0, 1) == 0;
   options.restart = random.between(0, 2) == 0 ? random.between(1, 5) : 0;
   options.quality = random.between(1, 100);
   return options;
@@ -190,7 +215,7 @@ inline JpegOptions taken_options(Random& random) {
 
 // Fewer than three samples of chroma in a row are left to libjpeg.
 inline bool is_taken(const JpegOptions& options, int width) {
-  const bool halved = options.channels == 3 && options.sampling[0] == 2 && options.sampling[2] == 1;
+  const bool halved = options.channels >= 3 && options.sampling[0] == 2 && options.sampling[2] == 1;
   return !halved || width > 4;
 }
 

@@ -22,7 +22,8 @@ struct JpegOptions {
   bool one_scan_each = false;
   bool optimise = false;
   bool arithmetic = false;
-  bool rgb = false;  // no conversion to YCbCr, as the Adobe marker says
+  bool rgb = false;   // no conversion to YCbCr, as the Adobe marker says
+  bool ycck = false;  // of four channels, which are CMYK else
   int restart = 0;   // MCUs
   int quality = 85;
 };
@@ -59,16 +60,17 @@ inline std::vector<uint8_t> write_jpeg(int height, int width, const JpegOptions&
   jpeg_set_defaults(&info);
   jpeg_set_quality(&info, options.quality, TRUE);
   if (options.rgb) jpeg_set_colorspace(&info, JCS_RGB);
+  if (options.ycck) jpeg_set_colorspace(&info, JCS_YCCK);
   for (int i = 0; i < options.channels && 2 * static_cast<size_t>(i) < options.sampling.size(); ++i) {
     info.comp_info[i].h_samp_factor = options.sampling[2 * static_cast<size_t>(i)];
     info.comp_info[i].v_samp_factor = options.sampling[2 * static_cast<size_t>(i) + 1];
   }
   if (options.progressive) jpeg_simple_progression(&info);
-  jpeg_scan_info scans[3] = {};
+  jpeg_scan_info scans[4] = {};
   if (options.one_scan_each) {
-    for (int i = 0; i < 3; ++i) scans[i] = {1, {i, 0, 0, 0}, 0, 63, 0, 0};
+    for (int i = 0; i < options.channels; ++i) scans[i] = {1, {i, 0, 0, 0}, 0, 63, 0, 0};
     info.scan_info = scans;
-    info.num_scans = 3;
+    info.num_scans = options.channels;
   }
   info.optimize_coding = options.optimise ? TRUE : FALSE;
   info.arith_code = options.arithmetic ? TRUE : FALSE;
