@@ -31,7 +31,8 @@ struct Known {
   py::object image, array, mapped, tensor;  // types
   py::object uint8, truth, float32, strided;
   // Names.
-  py::object im, mode, size, info, transparency, comment, dtype, layout, is_cpu, shape, is_contiguous, data_ptr, as_subclass;
+  py::object im, mode, size, info, transparency, comment, dtype, layout, is_cpu, shape, is_contiguous, data_ptr,
+      as_subclass;
   py::object stride, requires_grad, is_neg, current_level;
   py::object recording, level, forward, empty, cpu, keywords;
   std::array<py::object, 4> dtypes;

@@ -24,8 +24,8 @@ View view_of(const Header& header, const uint8_t* region_data, Region region, in
 // Row y of an image of bytes, however its samples lie, as a plane for each channel.
 void read_planes(const View& image, int y, uint8_t* const* planes);
 
-// What black ink leaves of a sample of red, green or blue that the inks of its pixel leave of white. No black is 255, as
-// in files of Adobe's. Pillow, src/libImaging/Convert.c, cmyk2rgb(), of CMYK that JpegImagePlugin has inverted.
+// What black ink leaves of a sample of red, green or blue that the inks of its pixel leave of white. No black is 255,
+// as in files of Adobe's. Pillow, src/libImaging/Convert.c, cmyk2rgb(), of CMYK that JpegImagePlugin has inverted.
 inline uint8_t printed(int left, int black) {
   const int product = left * black + 128;
   return static_cast<uint8_t>(black - ((product + (product >> 8)) >> 8));

@@ -119,7 +119,8 @@ Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& ar
   const int channels = wants.channels;
   const std::optional<Frame> frame = read_frame(bytes);
   if (!frame) return {deferred("JPEG of a kind not decoded natively"), {}, {}};
-  if (const Verdict verdict = inspect(bytes, header, *frame, channels, beside); !verdict.done()) return {verdict, {}, {}};
+  if (const Verdict verdict = inspect(bytes, header, *frame, channels, beside); !verdict.done())
+    return {verdict, {}, {}};
   if (own_first(frame->header.sequential)) {
     const ptrdiff_t row_stride = ptrdiff_t{wanted.width} * channels;
     uint8_t* rows = arena.bytes(static_cast<size_t>(row_stride) * static_cast<size_t>(wanted.height));

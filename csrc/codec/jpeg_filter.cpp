@@ -153,8 +153,8 @@ class FilterState {
       const Sampling& sampling = stream_.components[c].sampling;
       const int blocks = rows_.columns() * sampling.across;
       for (int v = 0; v < sampling.down; ++v) {
-        kernels().jpeg_forward(samples_.of(c) + samples_.stride() * kSide * v, samples_.stride(), steps_[c == 0 ? 0 : 1],
-                               blocks, coefs_, last_);
+        kernels().jpeg_forward(samples_.of(c) + samples_.stride() * kSide * v, samples_.stride(),
+                               steps_[c == 0 ? 0 : 1], blocks, coefs_, last_);
         // Samples make no coefficients of which libjpeg's versions make different ones.
         rows_.make(c, row * sampling.down + v, 0, coefs_, last_, blocks);
       }

@@ -86,7 +86,7 @@ class Rows {
   Span down_{};
   Plane planes_[kMostComponents];
   uint8_t* black_ = nullptr;  // of a row of pixels, once for each of their bytes
-  int next_;  // the row of pixels to be written
+  int next_;                  // the row of pixels to be written
 };
 
 }  // namespace fastaug::codec::jpeg

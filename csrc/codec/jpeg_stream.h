@@ -21,7 +21,7 @@ struct Stream {
   int channels;   // components
   Sampling most;  // the largest factors of any component
   Component components[kMostComponents];
-  bool ycbcr;  // the first three are
+  bool ycbcr;   // the first three are
   int restart;  // MCUs between markers; 0: none
   size_t pixels_from;
 };

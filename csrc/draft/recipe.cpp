@@ -250,9 +250,7 @@ class Drafter {
     draft_.gaussian_blur({step.kernel_width, step.kernel_height, {sigma, sigma}}, torch_);
   }
 
-  void operator()(const steps::Jpeg& step) {
-    draft_.jpeg(from(step.least, step.most + 1 - step.least), torch_);
-  }
+  void operator()(const steps::Jpeg& step) { draft_.jpeg(from(step.least, step.most + 1 - step.least), torch_); }
 
   void operator()(const steps::Erasing& step) {
     const auto count = static_cast<int>(step.values.size());

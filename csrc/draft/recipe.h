@@ -184,8 +184,8 @@ struct ChosenByPython;
 using Step = std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, ToDtype,
                           Normalize, Resize, CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, RandomResizedCrop,
                           ScaleJitter, RandomResize, RandomShortestSize, RandomRotation, RandomAffine, Perspective,
-                          ColorJitter, Grayscale, Recolour, Adjustment, GaussianBlur, Jpeg, Erasing, RandomOps, RandomPolicy,
-                          Group, Shuffled, Chosen, ShuffledByPython, ChosenByPython>;
+                          ColorJitter, Grayscale, Recolour, Adjustment, GaussianBlur, Jpeg, Erasing, RandomOps,
+                          RandomPolicy, Group, Shuffled, Chosen, ShuffledByPython, ChosenByPython>;
 
 struct Group {
   std::optional<double> p;  // done if a draw is below that,

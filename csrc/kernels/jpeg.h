@@ -71,11 +71,11 @@ struct JpegBlocks {
 
 // Where a scan is.
 struct JpegScan {
-  uint64_t bits;        // the next bits, from the top
-  int count;            // how many of them were taken out of the bytes before `next`
-  const uint8_t* next;  // without stuffing, kJpegPad readable bytes behind their end
+  uint64_t bits;           // the next bits, from the top
+  int count;               // how many of them were taken out of the bytes before `next`
+  const uint8_t* next;     // without stuffing, kJpegPad readable bytes behind their end
   uint32_t predictors[4];  // of DC, by components
-  uint32_t range;  // all predictors so far, each plus 2^15, or'ed: below 2^16 where all of them were 16 bits
+  uint32_t range;          // all predictors so far, each plus 2^15, or'ed: below 2^16 where all of them were 16 bits
   int blocks;
   JpegBlocks block[kJpegMostBlocks];
 };

@@ -84,8 +84,8 @@ bool operator==(const Pass& a, const Pass& b) {
 
 const char* name_of(PassKind kind) {
   static constexpr const char* kNames[] = {
-      "decode",  "move", "move",     "recolour", "read",   "warp", "window", "index",      "filter", "torch_filter",
-      "sharpen", "blur", "box_blur", "jpeg", "tables",   "colour", "keep", "turn",   "statistics", "store"};
+      "decode",  "move", "move",     "recolour", "read",   "warp",   "window", "index", "filter",     "torch_filter",
+      "sharpen", "blur", "box_blur", "jpeg",     "tables", "colour", "keep",   "turn",  "statistics", "store"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -21,13 +21,13 @@ enum class OpKind : uint8_t { kGeometry, kPointwise, kReduction, kStore, kFilter
 
 // The channels that an op takes, and those that it makes. From it follows the loop that a lane op runs in.
 enum class Channels : uint8_t {
-  kAny,       // any number of them, each for itself
-  kColour,    // 3 or 4; a fourth is left alone
-  kOpaque,    // 3 or 4; a fourth becomes 255
-  kToGray,    // 3 or 4, to 1
-  kFromGray,  // 1, to i[0] of them
-  kAlpha,     // 2 or 4, of which the last is alpha
-  kPermuted,  // any number of them, in the order of i[]
+  kAny,        // any number of them, each for itself
+  kColour,     // 3 or 4; a fourth is left alone
+  kOpaque,     // 3 or 4; a fourth becomes 255
+  kToGray,     // 3 or 4, to 1
+  kFromGray,   // 1, to i[0] of them
+  kAlpha,      // 2 or 4, of which the last is alpha
+  kPermuted,   // any number of them, in the order of i[]
   kGrayOrRgb,  // 1 or 3
 };
 

@@ -1,7 +1,6 @@
-#include "codec/jpeg_filter.h"
-
 #include <cstring>
 
+#include "codec/jpeg_filter.h"
 #include "execute/stages/stages.h"
 
 namespace fastaug {

@@ -26,8 +26,8 @@ using Pixels = std::vector<uint8_t>;
 inline Bytes bytes_of(const File& file) { return {file.data(), file.size()}; }
 inline Header header_of(const File& file) { return read_header(bytes_of(file)); }
 
-// RGB of CMYK as libjpeg makes it of a file of Adobe's, where 255 is no ink: black ink leaves its share of what the others
-// leave.
+// RGB of CMYK as libjpeg makes it of a file of Adobe's, where 255 is no ink: black ink leaves its share of what the
+// others leave.
 inline Pixels without_inks(const Pixels& inks) {
   Pixels pixels;
   for (size_t at = 0; at < inks.size(); at += 4) {

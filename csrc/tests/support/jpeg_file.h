@@ -24,7 +24,7 @@ struct JpegOptions {
   bool arithmetic = false;
   bool rgb = false;   // no conversion to YCbCr, as the Adobe marker says
   bool ycck = false;  // of four channels, which are CMYK else
-  int restart = 0;   // MCUs
+  int restart = 0;    // MCUs
   int quality = 85;
 };
 
