@@ -124,7 +124,7 @@ class FilterState {
 
  private:
   static Stream stream_of(Shape shape, int quality) {
-    Stream stream;
+    Stream stream{};
     stream.height = shape.height;
     stream.width = shape.width;
     stream.channels = shape.channels;

@@ -35,9 +35,9 @@ class Ways(NamedTuple):
     torch: Callable[..., Any] | None = None
     #: The core's op, for images that the core reads.
     core: str = ""
-    #: For tensors of other dtypes than uint8, and for others of at most `few` samples.
+    #: For tensors of other dtypes than uint8, and for others of at most `few` samples: 0 of v1 and 4 of v2 for None.
     otherwise: Callable[..., Any] | None = None
-    few: int = 0
+    few: int | None = None
     pixels: float = FEW_PIXELS
     v2: bool = False
 
@@ -59,7 +59,7 @@ def done_at_once(ways: Ways, image: Any, arguments: Iterable[Any]) -> Any:
             return ways.pillow(image, *arguments)
     if not ways.core or compiling() or recording() or modes():
         return NotImplemented
-    if ways.otherwise is not None and cls is _Tensor and image.numel() <= ways.few:
+    if ways.otherwise is not None and cls is _Tensor and image.numel() <= (ways.few or 0):
         return ways.otherwise(image, *arguments)
     core: Any = _C.Draft()
     core.v2 = ways.v2

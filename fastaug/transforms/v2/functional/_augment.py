@@ -41,7 +41,7 @@ def erase(inpt: InputT, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace
 erase_image, erase_video = on_pixels(erase)
 
 
-@functional(ImageDraft, VideoDraft, at_once=Ways(core="jpeg"))
+@functional(ImageDraft, VideoDraft, at_once=Ways(core="jpeg", few=0))
 def jpeg(image: Any, quality: int) -> Any:
     """The input compressed as a JPEG file and decoded again, as :class:`~fastaug.transforms.v2.JPEG` does it.
 

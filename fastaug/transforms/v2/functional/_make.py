@@ -75,7 +75,7 @@ def functional(*drafts: type, at_once: Ways | None = None) -> Callable[[Function
         _OPS[made] = op
         ways = at_once or Ways()
         otherwise = ImageDraft._torch_functions.get(ways.core) or directly(op, DirectImage)
-        _WAYS[op] = ways._replace(v2=True, otherwise=otherwise, few=ways.few or 4)
+        _WAYS[op] = ways._replace(v2=True, otherwise=otherwise, few=4 if ways.few is None else ways.few)
         registered(made, *drafts)(op)
         return made  # type: ignore[return-value]
 
