@@ -92,6 +92,7 @@ COLOUR = (
     one("solarize", function("solarize", threshold=128), "SOLARIZE", goal=5),
     one("autocontrast", function("autocontrast"), "V2_AUTOCONTRAST", goal=3),
     one("equalize", function("equalize"), "EQUALIZE", goal=4),
+    one("jpeg", function("jpeg", quality=75), "JPEG", goal=3),
     *(one(f"gaussian_blur, {k}", function("gaussian_blur", kernel_size=[k, k]), "BLUR", goal=3) for k in (5, 23)),
     one(
         "ColorJitter(0.4, 0.4, 0.4, 0.1)",

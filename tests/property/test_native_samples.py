@@ -56,6 +56,7 @@ STEPS["RandomPosterize"] = lambda r: v2.RandomPosterize(r.randint(0, 9), p(r))
 STEPS["ScaleJitter"] = lambda r: v2.ScaleJitter(
     (r.randint(1, 40), r.randint(1, 40)), r.choice([(0.1, 2.0), (1, 1), (0.9, 1.3)]), named(r), r.random() < 0.8
 )
+STEPS["JPEG"] = lambda r: v2.JPEG(r.choice([50, (5, 60), (1, 100)]))
 STEPS["RandomShortestSize"] = lambda r: v2.RandomShortestSize(
     r.choice([7, [5, 12, 30]]), r.choice([None, 20, 41]), named(r), r.random() < 0.8
 )
