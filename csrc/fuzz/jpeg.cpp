@@ -72,7 +72,7 @@ void check_own(codec::Bytes file, codec::Bytes tables, int stride) {
 // or not.
 void check_index(codec::Bytes file, codec::Bytes tables) {
   const std::optional<codec::jpeg::Frame> frame = codec::jpeg::read_frame(file);
-  if (!frame || int64_t{frame->header.height} * frame->header.width > 1 << 20) return;
+  if (!frame || frame->header.inks || int64_t{frame->header.height} * frame->header.width > 1 << 20) return;
   const int height = frame->header.height, width = frame->header.width;
   codec::ScanIndex index;
   codec::Beside beside = {tables, codec::Components::kAsMarked, &index};
