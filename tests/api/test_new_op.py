@@ -29,8 +29,10 @@ pytestmark = [
     pytest.mark.skipif(not GIT, reason="git is not installed"),
 ]
 
-#: What the executors and an emulated device are made of, without vector kernels, for which Highway would be needed.
+#: What the executors and an emulated device are made of, without vector kernels, for which Highway would be needed, and
+#: without decoders, for which their libraries would be.
 CORE = ("program", "pixel", "plan", "kernels/scalar", "execute", "execute/stages", "cuda")
+CODEC = ("jpeg_filter", "jpeg_rows")
 SEPIA_ROW = "FASTAUG_OP(SEPIA, kPointwise, kColour, plain(), kNo, kNone)"
 TONES = (0.393, 0.769, 0.189, 0, 0.349, 0.686, 0.168, 0, 0.272, 0.534, 0.131, 0)
 
@@ -311,6 +313,7 @@ def test_op_runs_as_itself_or_fails_by_name(tmp_path: Path, csrc: Path) -> None:
     driver = tmp_path / "driver.cpp"
     driver.write_text(DRIVER)
     sources = [driver, *(path for room in CORE for path in (csrc / room).glob("*.cpp"))]
+    sources += [csrc / "codec" / f"{name}.cpp" for name in CODEC]
     objects = [tmp_path / f"{k}.o" for k in range(len(sources))]
     with ThreadPoolExecutor(2) as workers:
         said = workers.map(lambda pair: gxx(csrc, "-O0", "-c", pair[0], "-o", pair[1]), zip(sources, objects))
