@@ -68,7 +68,10 @@ def described() -> dict[str, str]:
     whose = {"colours": "torch", "warps of tensors": "torch"}
     shown = {"blends": "blends of PIL images", "warps": "warps of PIL images", "colours": "colours of tensors"}
     ways = {True: "as {} here rounds them", False: "by {}, which rounds them in another way here"}
-    return {shown.get(name, name): ways[follows(name)].format(whose.get(name, "Pillow")) for name in _ASKED}
+    found = {shown.get(name, name): ways[follows(name)].format(whose.get(name, "Pillow")) for name in _ASKED}
+    if not follows("JPEG files"):
+        found["JPEG files"] = "by Pillow, whose libjpeg is as fast here, or rounds them in another way"
+    return found
 
 
 def _image(channels: int = 3) -> Tensor:
