@@ -14,7 +14,7 @@ namespace fastaug::codec::jpeg {
 // A file in memory of libjpeg's.
 struct EncodedFile {
   struct Free {
-    void operator()(uint8_t* bytes) const { std::free(bytes); }
+    void operator()(uint8_t* file) const { std::free(file); }
   };
   const char* error = nullptr;  // of constant storage; null if there is a file
   std::unique_ptr<uint8_t, Free> bytes;
