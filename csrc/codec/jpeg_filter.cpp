@@ -106,9 +106,9 @@ class Samples {
 class FilterState {
  public:
   FilterState(PlaneRows& image, Shape shape, Region wanted, int width, int quality, Arena& arena)
-      : stream_(stream_of(shape, quality)),
+      : steps_{steps_of(kLumaSteps, quality), steps_of(kChromaSteps, quality)},
+        stream_(stream_of(shape, steps_)),
         part_(part_of(shape, wanted, width, arena)),
-        steps_{steps_of(kLumaSteps, quality), steps_of(kChromaSteps, quality)},
         rows_(stream_, part_, arena),
         samples_(image, shape, rows_.columns() * unit(), unit(), arena) {
     // Kernels read and write a block more.
@@ -119,11 +119,11 @@ class FilterState {
 
   const uint8_t* row(int y) {
     while (rows_.next() <= y) make(made_++);
-    return part_.rows + part_.row_stride * ((y - part_.region.y) % part_.kept);
+    return part_.row(y);
   }
 
  private:
-  static Stream stream_of(Shape shape, int quality) {
+  static Stream stream_of(Shape shape, const JpegSteps (&steps)[2]) {
     Stream stream{};
     stream.height = shape.height;
     stream.width = shape.width;
@@ -133,7 +133,7 @@ class FilterState {
     for (int c = 0; c < shape.channels; ++c) {
       Component& component = stream.components[c];
       component.sampling = c == 0 ? stream.most : Sampling{1, 1};
-      std::ranges::copy(steps_of(c == 0 ? kLumaSteps : kChromaSteps, quality).steps, component.steps);
+      std::ranges::copy(steps[c == 0 ? 0 : 1].steps, component.steps);
     }
     return stream;
   }
@@ -162,9 +162,9 @@ class FilterState {
     rows_.finish(row);
   }
 
+  const JpegSteps steps_[2];  // of luma and chroma
   const Stream stream_;
   const Part part_;
-  const JpegSteps steps_[2];  // of luma and chroma
   Rows rows_;
   Samples samples_;
   int16_t* coefs_;

@@ -121,7 +121,7 @@ const uint8_t* Rows::chroma_of(const Plane& plane, int y) {
 }
 
 void Rows::write_row(int y) {
-  uint8_t* to = part_.rows + part_.row_stride * ((y - part_.region.y) % part_.kept);
+  uint8_t* to = part_.row(y);
   const int width = part_.region.width, stride = part_.stride;
   const uint8_t* first = samples_of(0, y);
   if (made_ == 1) {

@@ -22,6 +22,8 @@ struct Part {
   ptrdiff_t row_stride;
   int kept = std::numeric_limits<int>::max();  // rows there, of which the first follows the last
   bool smooth = true;                          // chroma of half the columns is interpolated
+
+  uint8_t* row(int y) const { return rows + row_stride * ((y - region.y) % kept); }
 };
 
 // MCUs of which something is made, in a row of them or rows.

@@ -34,8 +34,8 @@ class Lowering {
 
   void run();
 
-  // True if a device does all of a plan. Ops of kHost are left to the host: each pass of a BOX_BLUR
-  // rounds, so a tile would have to be made with all pixels that they reach around it.
+  // True if a device does all of a plan. Ops of kHost are left to the host: each pass of a BOX_BLUR rounds, so a tile
+  // would have to be made with all pixels that they reach around it.
   static bool is_fit(const Plan& plan);
 
  private:

@@ -67,11 +67,15 @@ def described() -> dict[str, str]:
     """Describe, for each name, whether the core or the library computes it."""
     whose = {"colours": "torch", "warps of tensors": "torch"}
     shown = {"blends": "blends of PIL images", "warps": "warps of PIL images", "colours": "colours of tensors"}
-    ways = {True: "as {} here rounds them", False: "by {}, which rounds them in another way here"}
-    found = {shown.get(name, name): ways[follows(name)].format(whose.get(name, "Pillow")) for name in _ASKED}
-    if not follows("JPEG files"):
-        found["JPEG files"] = "by Pillow, whose libjpeg is as fast here, or rounds them in another way"
-    return found
+    why = {"JPEG files": "whose libjpeg is as fast here, or rounds them in another way"}
+
+    def way(name: str) -> str:
+        library = whose.get(name, "Pillow")
+        if follows(name):
+            return f"as {library} here rounds them"
+        return f"by {library}, {why.get(name, 'which rounds them in another way here')}"
+
+    return {shown.get(name, name): way(name) for name in _ASKED}
 
 
 def _image(channels: int = 3) -> Tensor:
