@@ -126,7 +126,7 @@ class Compiled(SeenPipeline, nn.Module):
         finally:
             draft.call.draws.release()
 
-    def _through(self, img: Any, transforms: Sequence[Any], last: bool) -> Any:
+    def _through(self, img: Any, transforms: Sequence[Any], last: bool, unpacked: bool) -> Any:
         cls = type(self)
         draft = cls._drafted(self, img, self.__dict__["_call"])
         try:
@@ -158,10 +158,10 @@ class Compiled(SeenPipeline, nn.Module):
     def _is_own(self) -> bool:
         return is_ours(type(self)) and not calls_hooks(self.__dict__)
 
-    def _at_once(self, img: Any) -> Any:
+    def _at_once(self, img: Any, unpacked: bool = False) -> Any:
         if self.__dict__["generator"] is not None:
             self._follow_worker()
-        return Pipeline._at_once(self, img)
+        return Pipeline._at_once(self, img, unpacked)
 
     def _recipe(self) -> Any:
         return recipe_of(self, self.transforms, self._format())

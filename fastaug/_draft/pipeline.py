@@ -18,7 +18,7 @@ from fastaug._draft import finish
 from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.outline import Outline
-from fastaug._draft.recipe import Book, recipe_of
+from fastaug._draft.recipe import Book, Parts, recipe_of
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Recording, Replaying
 from fastaug._draft.through import draft_through
@@ -186,15 +186,21 @@ class Pipeline:
 
     __call__.__signature__ = ONE_IMAGE  # type: ignore[attr-defined]
 
-    def _at_once(self, img: Any) -> Any:
-        """Return the result of the core, or NotImplemented, with nothing drawn, if Python must do the call."""
+    def _at_once(self, img: Any, unpacked: bool = False) -> Any:
+        """Return the result of the core, or NotImplemented, with nothing drawn, if Python must do the call.
+
+        A sample that is `unpacked` is the tuple of the arguments of a call.
+        """
         try:
             book = self._book
         except AttributeError:
             book = self._own_book()
         recipe = book.recipe
         if recipe is not None:
-            result = recipe.call(img, self.transforms)
+            if unpacked and type(recipe) is Parts:
+                result = recipe.call(img, self.transforms, True)
+            else:
+                result = recipe.call(img, self.transforms)
             if result is not NotImplemented:
                 return result
         book.renew(self)
@@ -226,8 +232,11 @@ class Pipeline:
             self._book = Book()
             return self._book
 
-    def _through(self, img: Any, transforms: Sequence[Any], last: bool) -> Any:
-        """Return the result of some of the transforms: the user's, or else what user code gets."""
+    def _through(self, img: Any, transforms: Sequence[Any], last: bool, unpacked: bool) -> Any:
+        """Return the result of some of the transforms: the user's, or else what user code gets.
+
+        No image is `unpacked`.
+        """
         draft = self._drafted(img, self._call)
         try:
             self._draft_some(draft, transforms)

@@ -7,6 +7,7 @@ for anything that may be an error or a warning.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -174,6 +175,15 @@ def happening(p: float, *step: Any) -> Packed:
 _RUN = _C.run
 
 
+class Apart(enum.Enum):
+    """The way in which Python does a transform between the parts of a pipeline that have recipes."""
+
+    #: It is user code, which gets an image or a sample.
+    CALLED = enum.auto()
+    #: It takes a draft.
+    DRAFTED = enum.auto()
+
+
 class Family(NamedTuple):
     """The differences between recipes of v1 and of v2."""
 
@@ -181,13 +191,28 @@ class Family(NamedTuple):
     pack: Callable[[Any], Packed]
     #: The functions of user code that transforms call instead of this package's.
     replaced: dict[str, Any]
+    #: Returns how Python does a transform apart from the others, or None where it has a step. The second argument tells
+    #: if the mode is exact.
+    apart: Callable[[Any, bool], Apart | None]
     #: Returns the classes by which the core knows leaves of samples: csrc/bind/sample.h.
     leaves: Callable[[], tuple[Any, ...]] = lambda: (*[None] * 7, (), {}, ())
     #: Returns the transforms that the core does, and a function that does the others to its result, or None.
     split: Callable[[Any], tuple[Any, Callable[[Any], Any] | None]] = lambda transforms: (transforms, None)
 
 
-V1 = Family(packed, functions)
+def _apart(transform: Any, exact: bool) -> Apart | None:
+    if step_of(transform) is None:
+        return Apart.CALLED
+    return apart_of(type(transform), exact)
+
+
+def apart_of(cls: Any, exact: bool) -> Apart | None:
+    """Return how Python does the transforms of a class of v1 that have a step of Python's."""
+    # Before some, pending ops are done exactly in every mode.
+    return Apart.DRAFTED if exact and getattr(cls, "_apart", False) else None
+
+
+V1 = Family(packed, functions, _apart)
 
 
 def recipe_of(
@@ -206,13 +231,14 @@ def recipe_of(
     try:
         first, rest = family.split(transforms)
         parts = _split(first, family, call.rewrites == _C.EXACT)
+        own, steps, _ = parts[-1]
+        parts[-1] = _Part((*own, *transforms[len(first) :]), steps)
         watched = watch.roots(transforms, family.replaced, *pipeline._own_hooks()), transforms
     except (NoRecipe, ValueError, OverflowError, KeyError, RuntimeError):
         return None  # torch raises a RuntimeError where its numbers are not known
     settings: dict[str, Any] = {
         "v2": family is not V1,
         "leaves": family.leaves(),
-        "rest": rest,
         "lazy": LazyImage,
         "orient": decode.ORIENT,
         "indexes": indexes,
@@ -223,8 +249,10 @@ def recipe_of(
         "rewrites": call.rewrites,
         "pillow": call.pillow,
     }
-    handed: dict[str, Any] = {"formatted": False, "dtype": None, "channels_last": False, "handed": True}
-    asked = {**handed, "handed": False}
+    handed: dict[str, Any] = {
+        "formatted": False, "dtype": None, "channels_last": False, "handed": True, "rest": None
+    }  # fmt: skip
+    asked = {**handed, "handed": False, "rest": rest}
     if format is not None:
         dtype = None if format[0] is None else DTYPES[format[0]][0]
         asked.update(formatted=True, dtype=dtype, channels_last=format[1])
@@ -250,13 +278,12 @@ class _Part(NamedTuple):
 
 
 def _split(transforms: Sequence[Any], family: Family, exact: bool) -> list[_Part]:
-    """Return the parts of a pipeline of images. One of samples has one part."""
+    """Return the parts of a pipeline."""
     parts = [_Part((), ())]
     for transform in transforms:
-        is_called = family is V1 and step_of(transform) is None
-        # Before some, pending ops are done exactly in every mode.
-        if is_called or (family is V1 and exact and getattr(type(transform), "_apart", False)):
-            parts += [_Part((transform,), (), is_called), _Part((), ())]
+        way = family.apart(transform, exact)
+        if way is not None:
+            parts += [_Part((transform,), (), way is Apart.CALLED), _Part((), ())]
         else:
             own, steps, _ = parts[-1]
             parts[-1] = _Part((*own, transform), (*steps, family.pack(transform)))
@@ -266,27 +293,40 @@ def _split(transforms: Sequence[Any], family: Family, exact: bool) -> list[_Part
 class Parts:
     """The recipes of a pipeline in which Python does some transforms: of what comes before, between and after these."""
 
-    __slots__ = ("_parts", "_through", "holds")
+    __slots__ = ("_left", "_parts", "_pause", "_through", "holds")
+
+    # The most calls that Python does as a whole after one of which no part was the core's.
+    _LONGEST = 255
 
     def __init__(self, pipeline: Any, parts: list[_Part], recipes: list[_C.Recipe | None]) -> None:
+        self._left = self._pause = 0
         self._through = pipeline._through
         self._parts = list(zip(parts, recipes))
         #: Returns whether each part still does what the pipeline would do: all of them watch the same.
         self.holds = next(recipe.holds for recipe in recipes if recipe is not None)
 
-    def call(self, image: Any, transforms: Any) -> Any:
-        """Return the result of the pipeline, or NotImplemented, with nothing done, if anything has changed."""
+    def call(self, image: Any, transforms: Any, unpacked: bool = False) -> Any:
+        """Return the result of the pipeline, or NotImplemented, with nothing done, if anything has changed.
+
+        A sample that is `unpacked` is the tuple of the arguments of a call, as which user code gets it.
+        """
+        if self._left > 0:
+            self._left -= 1
+            return NotImplemented
         if not self.holds():
             return NotImplemented
         last, _ = self._parts[-1]
+        done = 0
         for part, recipe in self._parts:
             result = NotImplemented if recipe is None else recipe.call(image, transforms)
             if result is not NotImplemented:
                 image = result
+                done += 1
             elif part.is_called:
-                image = part.transforms[0](image)
+                image = part.transforms[0](*image) if unpacked else part.transforms[0](image)
             else:
-                image = self._through(image, part.transforms, part is last)
+                image = self._through(image, part.transforms, part is last, unpacked)
+        self._left = self._pause = 0 if done else min(2 * self._pause + 1, self._LONGEST)
         return image
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,8 +53,9 @@ class SamplePipeline(Pipeline):
 
     def _called(self, inputs: tuple[Any, ...]) -> Any:
         if not compiling():
-            given: Any = inputs[0] if len(inputs) == 1 else inputs
-            result = self._array_at_once(given) if type(given) is np.ndarray else self._at_once(given)
+            unpacked = len(inputs) != 1
+            given: Any = inputs if unpacked else inputs[0]
+            result = self._array_at_once(given) if type(given) is np.ndarray else self._at_once(given, unpacked)
             if result is not NotImplemented:
                 return result
         return self._by_python(*inputs)
@@ -70,6 +71,15 @@ class SamplePipeline(Pipeline):
 
     def _by_python(self, *inputs: Any) -> Any:
         return self._done(Sample(inputs, self._call))
+
+    def _through(self, img: Any, transforms: Sequence[Any], last: bool, unpacked: bool) -> Any:
+        sample = Sample((img,), self._call)
+        sample.unpacked = unpacked
+        try:
+            self._draft_some(sample, transforms)
+            return self._delivered(sample) if last else sample.finish(False)
+        finally:
+            sample.call.draws.release()
 
     def _drafted(self, image: Any, call: Call) -> Sample:
         return Sample((image,), call)

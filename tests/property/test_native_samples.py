@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +18,7 @@ from torchvision.transforms import v2 as TV
 
 import fastaug
 from fastaug import tv_tensors
+from fastaug._draft.recipe import Parts
 from fastaug._draft.replaced import sample_functions
 from fastaug.transforms import Decode, v2
 from fastaug.transforms.v2 import functional as F
@@ -35,6 +38,7 @@ from support.native_calls import (
     padding_mode,
     plain_image,
     random_image,
+    same,
     shape,
 )
 from support.native_steps import Steps
@@ -272,6 +276,83 @@ def test_samples_of_several_images_are_the_same(part: int) -> None:
 @given(st.randoms(use_true_random=False), st.integers(0, 2**32))
 def test_programs_and_words_are_the_same_for_what_hypothesis_finds(r: Random, seed: int) -> None:
     compared(random_pipeline(r), tagged(r, random_image(r)), seed)
+
+
+def outcome(call: Callable[[Any], Any], sample: Any, seen: list[Any]) -> tuple[list[Any], Any, bytes]:
+    """Return what user code got, what the call gave or raised, and the generator after it."""
+    seen.clear()
+    torch.manual_seed(0)
+    try:
+        result: Any = call(copy.deepcopy(sample))
+    except Exception as error:
+        result = type(error), re.sub("<.*", "", str(error))  # without addresses
+    return [*seen], result, torch.get_rng_state().numpy().tobytes()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", range(cases(8)))
+def test_user_code_gets_and_gives_the_same_samples(part: int) -> None:
+    seen: list[Any] = []
+
+    def drawing(*sample: Any) -> Any:
+        seen.append(sample)
+        torch.rand(1)
+        return sample if len(sample) > 1 else sample[0]
+
+    class Changing(v2.Transform):
+        def transform(self, inpt: Any, params: Any) -> Any:
+            seen.append(inpt)
+            return inpt.clone() if isinstance(inpt, torch.Tensor) else inpt
+
+    def turning(leaf: Any) -> Any:
+        seen.append(leaf)
+        return leaf
+
+    code = [drawing, Changing(), v2.Lambda(turning), v2.Lambda(turning, tv_tensors.Mask, IMAGE)]
+    who: Counter[str] = Counter()
+    for case in range(200):
+        r = Random(f"user code {part} {case}")
+        steps = [*several(r), *r.choice(ENDS)(r), *several(r)]
+        for user in r.choices(code, k=r.randint(1, 3)):
+            steps.insert(r.randint(0, len(steps)), user)
+        pipeline = v2.Compose(steps) if r.random() < 0.7 else fastaug.compile(v2.Compose(steps), dtype=torch.float16)
+        sample = random_sample(r, tagged(r, random_image(r)))
+        unpacked = type(sample) is tuple and len(sample) > 1 and r.random() < 0.7
+        recipe = pipeline._recipe()
+        who["parts" if isinstance(recipe, Parts) else "one" if recipe else "none"] += 1
+        if not isinstance(recipe, Parts):
+            continue
+        ours = outcome(lambda given: recipe.call(given, pipeline.transforms, unpacked), sample, seen)  # noqa: B023
+        theirs = outcome(
+            lambda given: pipeline._by_python(*given if unpacked else (given,)),  # noqa: B023
+            sample,
+            seen,
+        )
+        assert len(ours[0]) == len(theirs[0])
+        assert all(map(same, [*ours[0], ours[1]], [*theirs[0], theirs[1]])), case
+        assert ours[2] == theirs[2]
+    assert who["parts"] > 100, who
+
+
+#: Transforms that Python does, between the parts of a pipeline.
+APART: dict[str, Callable[[Random], Any]] = {
+    "AugMix": lambda r: v2.AugMix(r.randint(1, 10)),
+    "ElasticTransform": lambda r: v2.ElasticTransform(9.0, 0.3),
+    "FiveCrop": lambda r: v2.FiveCrop(1),
+    "TenCrop": lambda r: v2.TenCrop((1, 1), r.random() < 0.5),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", APART)
+def test_parts_around_transforms_of_python_are_the_same(name: str) -> None:
+    who: Counter[str] = Counter()
+    for case in range(cases(60)):
+        r = Random(f"{name} {case}")
+        steps = [*several(r), APART[name](r), *r.choice(ENDS)(r)]
+        image = tagged(r, random_image(r))
+        who[compared(v2.Compose(steps), random_sample(r, image) if r.random() < 0.5 else image, case)] += 1
+    assert who["in parts"] > 10 or cases(60) < 60, who
 
 
 def decoding(r: Random) -> Any:

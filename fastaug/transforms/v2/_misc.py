@@ -86,6 +86,10 @@ class Lambda(Transform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self.lambd(settled(inpt)) if issubclass(type_of(inpt), self.types) else inpt
 
+    def _calls_for(self, *types: type) -> bool:
+        """Return whether the function may get a leaf of one of these types."""
+        return any(issubclass(one, other) or issubclass(other, one) for one in types for other in self.types)
+
     def extra_repr(self) -> str:
         name = getattr(self.lambd, "__name__", None)
         types = f"types={[cls.__name__ for cls in self.types]}"

@@ -13,8 +13,9 @@ from torch.utils._pytree import SUPPORTED_NODES
 
 from fastaug._draft import recipe
 from fastaug._draft.interpolation import InterpolationMode
-from fastaug._draft.recipe import NoRecipe, Packed
+from fastaug._draft.recipe import Apart, NoRecipe, Packed, apart_of
 from fastaug._draft.replaced import sample_functions
+from fastaug._draft.through import step_of
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
 from fastaug._tv_tensors.choice import loaded
@@ -36,6 +37,19 @@ def packed(transform: Any) -> Packed:
     if pack is None or not reads_drafts(transform):
         raise NoRecipe
     return pack(transform)
+
+
+def _apart(transform: Any, exact: bool) -> Apart | None:
+    cls = type(transform)
+    if cls is Decode:
+        return None
+    if not reads_drafts(transform):
+        # Transforms of single images may take drafts.
+        return Apart.CALLED if step_of(transform) is None else None
+    calls_for = getattr(cls, "_calls_for", None)
+    if calls_for is not None and is_ours(cls):
+        return Apart.DRAFTED if calls_for(transform, PIL.Image.Image, torch.Tensor) else None
+    return apart_of(getattr(cls, "_v1_transform_cls", None), exact)
 
 
 def packer_of(cls: Any) -> Callable[[Any], Packed] | None:
@@ -113,4 +127,4 @@ def _split(transforms: Any) -> tuple[Any, Callable[[Any], Any] | None]:
     return transforms[:count], lambda result: run(rest, (result,))
 
 
-FAMILY = recipe.Family(packed, sample_functions, _leaves, _split)
+FAMILY = recipe.Family(packed, sample_functions, _apart, _leaves, _split)
