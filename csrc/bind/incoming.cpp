@@ -29,7 +29,8 @@ py::object call(py::handle object, const py::object& name) {
 // Attributes of images, looked up once.
 struct Known {
   py::object image, array, mapped, tensor;  // types
-  py::object uint8, truth, float32, strided;
+  py::object uint8, float32, strided;
+  std::array<py::object, kMaskSamples.size()> masks;  // dtypes
   // Names.
   py::object im, mode, size, info, transparency, comment, dtype, layout, is_cpu, shape, is_contiguous, data_ptr,
       as_subclass;
@@ -45,7 +46,6 @@ struct Known {
     mapped = numpy.attr("memmap");
     tensor = torch.attr("Tensor");
     uint8 = torch.attr("uint8");
-    truth = torch.attr("bool");
     float32 = torch.attr("float32");
     strided = torch.attr("strided");
     const std::pair<py::object*, const char*> names[] = {{&im, "im"},
@@ -72,6 +72,7 @@ struct Known {
     empty = torch.attr("empty");
     cpu = torch.attr("device")("cpu");
     keywords = py::make_tuple(dtype, interned("device"));
+    for (size_t k = 0; k < masks.size(); ++k) masks[k] = torch.attr(kMaskSamples[k].name);
     for (size_t k = 0; k < dtypes.size(); ++k) dtypes[k] = torch.attr(name_of(static_cast<DType>(k)));
   }
 
@@ -164,9 +165,10 @@ std::vector<int64_t> dense_strides(const std::vector<int64_t>& sides) {
 // All but the address of the samples.
 std::optional<Incoming> layout_of(py::handle image, const Known& known, bool v2, Reading as) {
   const py::object dtype = get(image, known.dtype);
-  const bool bools = as == Reading::kMask && dtype.is(known.truth);
+  const auto mask = std::ranges::find_if(known.masks, [&](const py::object& one) { return dtype.is(one); });
+  const bool masks = as == Reading::kMask && mask != known.masks.end();
   const bool floats = as == Reading::kImage && !v2 && dtype.is(known.float32);
-  if (!(bools || floats || dtype.is(known.uint8)) || !get(image, known.layout).is(known.strided) ||
+  if (!(masks || floats || dtype.is(known.uint8)) || !get(image, known.layout).is(known.strided) ||
       (as != Reading::kOnDevice && get(image, known.is_cpu).ptr() != Py_True) || is_transforming()) {
     return std::nullopt;
   }
@@ -183,7 +185,7 @@ std::optional<Incoming> layout_of(py::handle image, const Known& known, bool v2,
   Outline& outline = incoming.outline;
   outline.container = Container::kTensor;
   outline.shape = {static_cast<int>(height), static_cast<int>(width), static_cast<int>(channels)};
-  outline.bools = bools;
+  if (masks) outline.mask = static_cast<MaskType>(mask - known.masks.begin());
   outline.floats = floats;
   outline.native = !floats;
   outline.flat = rank == 2 && as != Reading::kMask;
@@ -255,8 +257,17 @@ std::optional<Incoming> on_device(py::handle tensor, bool v2) {
 }
 
 std::optional<Outline> outline_of_mask(py::handle tensor) {
-  const auto layout = layout_of(tensor, Known::known(), false, Reading::kMask);
-  return layout && layout->outline.contiguous ? std::optional(layout->outline) : std::nullopt;
+  const Known& known = Known::known();
+  const auto layout = layout_of(tensor, known, false, Reading::kMask);
+  if (!layout || !layout->outline.contiguous) return std::nullopt;
+  Outline outline = layout->outline;
+  if (outline.mask == MaskType::kFloat32 && !is_plain_memory(tensor, known)) return std::nullopt;
+  const int bytes = samples_of(outline.mask).bytes;
+  if (bytes > 1) {
+    outline.leading = 1;
+    outline.images = std::exchange(outline.shape.channels, bytes);
+  }
+  return outline;
 }
 
 std::optional<Outline> outline_of_pil(py::handle mode, py::handle size) {

@@ -11,7 +11,7 @@
 
 #include "bind/errors.h"
 #include "bind/incoming.h"
-#include "bind/result.h"
+#include "bind/mask.h"
 
 namespace py = pybind11;
 
@@ -44,36 +44,6 @@ std::optional<CoordinateRows> rows_of(const py::object& tensor, int64_t columns)
   const int64_t count = std::accumulate(shape.begin(), shape.end() - 1, int64_t{1}, std::multiplies());
   return CoordinateRows{address_of(tensor), type->second, count, shape.size() == 2 ? stride[0] : columns,
                         stride.back()};
-}
-
-// The result of a mask: a view of the plain one where torchvision's is one.
-py::object made(const MaskDraft& mask, const py::object& plain, uint32_t rewrites) {
-  const Ending ending = mask.ending();
-  if (ending == Ending::kUntouched) return mask.copied ? plain.attr("clone")() : plain;
-  if (ending == Ending::kLibrary && !mask.copied) {
-    const Op op = mask.program()[0];
-    if (op.id == OpId::ROT90) return plain.attr("rot90")(op.flags, py::make_tuple(-2, -1));
-    const bool crops = mask.first == First::kCrop;
-    const auto [top, left, height, width] = crops ? mask.view : Box{op.i[0], op.i[1], op.i[2], op.i[3]};
-    const auto [rows, columns, planes] = mask.source.shape;
-    if (op.id == OpId::WINDOW && top >= 0 && left >= 0 && top + height <= rows && left + width <= columns) {
-      const py::object part = plain.attr("narrow")(-2, top, height).attr("narrow")(-1, left, width);
-      return crops ? part : part.attr("clone")();
-    }
-  }
-  py::list sides(plain.attr("shape"));
-  sides[sides.size() - 2] = mask.height();
-  sides[sides.size() - 1] = mask.width();
-  const py::object result = plain.attr("new_empty")(sides);
-  const auto [rows, columns, planes] = mask.source.shape;
-  const View view{
-      static_cast<const uint8_t*>(address_of(plain)), rows, columns, planes, columns, 1, ptrdiff_t{rows} * columns};
-  Target target{address_of(result), DType::kUint8, mask.height(), mask.width(), planes};
-  target.row_stride = mask.width();
-  target.pixel_stride = 1;
-  target.channel_stride = ptrdiff_t{mask.height()} * mask.width();
-  run(mask, view, {}, target, rewrites);
-  return result;
 }
 
 }  // namespace
@@ -144,7 +114,8 @@ bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
         return false;
       }
       outline->v2 = true;
-      outline->pillow = draft.source.pillow;
+      // Samples of several bytes are torch's in any arithmetic.
+      outline->pillow = draft.source.pillow && samples_of(outline->mask).bytes == 1;
       draft.join({std::make_unique<MaskDraft>(*outline)});
       continue;
     }
@@ -189,7 +160,7 @@ py::object Sample::with(const std::vector<py::object>& images, const SampleDraft
     const auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&follower.leaf);
     py::object result = plain;
     if (mask != nullptr) {
-      result = made(**mask, plain, rewrites);
+      result = result_of(**mask, plain, rewrites);
       const std::string& dtype = (*mask)->dtype;
       if (!dtype.empty()) result = result.attr("to")(py::module_::import("torch").attr(dtype.c_str()));
     } else if (follower.moved) {

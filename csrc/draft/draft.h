@@ -48,6 +48,20 @@ constexpr const char* kReasons[] = {"none", "samples", "channels", "mode", "shap
 // Pillow's metadata of the result: all of the image's, only what is transparent, none, or those of a JPEG file.
 enum class Info : uint8_t { kAll, kTransparency, kNone, kJpeg };
 
+// The samples of masks.
+enum class MaskType : uint8_t { kUint8, kBool, kInt16, kInt32, kInt64, kFloat32 };
+
+struct MaskSamples {
+  const char* name;  // torch's
+  int bytes;
+};
+
+// In the order of MaskType.
+constexpr std::array<MaskSamples, 6> kMaskSamples{
+    {{"uint8", 1}, {"bool", 1}, {"int16", 2}, {"int32", 4}, {"int64", 8}, {"float32", 4}}};
+
+constexpr const MaskSamples& samples_of(MaskType type) { return kMaskSamples[static_cast<size_t>(type)]; }
+
 // An image that comes in.
 struct Outline {
   Container container = Container::kPil;
@@ -65,7 +79,7 @@ struct Outline {
   bool subclass = false;      // a tensor is of a class derived from torch's
   bool transparent = false;   // a PIL image has a transparent colour
   bool commented = false;     // and a comment, which its files would have, too
-  bool bools = false;         // of a mask
+  MaskType mask = MaskType::kUint8;
 
   // Of the call.
   bool pillow = false;  // uint8 tensors are computed by Pillow's rules

@@ -1,6 +1,9 @@
 #include "draft/sample.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 namespace fastaug {
@@ -16,6 +19,12 @@ std::optional<ProjectiveMap> inverse(const Coefficients& map) {
   for (double& number : numbers) number /= determinant;
   return numbers;
 }
+
+// Up to here float32 has all integers.
+constexpr double kMostOfFloat32 = 0x1p24;
+
+// The fill of masks.
+const Fill& of_masks(const Fill& fill) { return fill.kinds.empty() ? fill : fill.kinds.back(); }
 
 // Python's round(number / 2.0).
 int64_t half(int64_t number) { return static_cast<int64_t>(std::nearbyint(static_cast<double>(number) / 2.0)); }
@@ -78,13 +87,45 @@ class Mover {
 
 }  // namespace
 
-// Bools are 0 and 1, rounded or truncated first.
-Fill MaskDraft::fill_of(const Fill& given, bool rounds) const {
-  Fill fill = given.kinds.empty() ? given : given.kinds.back();
-  if (!source.bools) return fill;
+std::optional<Fill> MaskDraft::fill_of(const Fill& given, bool rounds) {
+  Fill fill = of_masks(given);
+  if (is_wide()) return wide_fill(fill);
+  if (source.mask != MaskType::kBool) return fill;
+  // Bools are 0 and 1, rounded or truncated first.
   for (double& value : fill.values) value = std::abs(value) <= (rounds ? 0.5 : 0.0) ? 0.0 : 1.0;
   fill.is_integer = !fill.values.empty() && !fill.is_sequence;
   return fill;
+}
+
+// The bytes of a sample, as colours of channels.
+std::optional<Fill> MaskDraft::wide_fill(const Fill& fill) {
+  if (fill.is_none()) return fill;
+  if (!fill.is_readable || !fill.is_plain || fill.values.size() != 1) return std::nullopt;
+  const double value = fill.values[0];
+  std::array<uint8_t, sizeof(int64_t)> bytes{};
+  if (source.mask == MaskType::kFloat32) {
+    if (!std::isfinite(value)) return std::nullopt;
+    const auto sample = static_cast<float>(value);
+    std::memcpy(bytes.data(), &sample, sizeof sample);
+  } else {
+    const double most = source.mask == MaskType::kInt16 ? 0x7fff : kMostOfFloat32;
+    if (std::trunc(value) != value || std::abs(value) > most) return std::nullopt;
+    const auto sample = static_cast<int64_t>(value);
+    if (sample < 0 || sample > 255) fill_bytes_ = sizeof(int32_t);
+    std::memcpy(bytes.data(), &sample, sizeof sample);
+  }
+  Fill all;
+  all.is_sequence = true;
+  all.values.assign(bytes.begin(), bytes.begin() + samples().bytes);
+  return all;
+}
+
+bool MaskDraft::rounds_from(int op) const {
+  if (!is_wide() || source.mask == MaskType::kFloat32) return false;
+  return std::ranges::any_of(program().subspan(static_cast<size_t>(op)), [](const Op& one) {
+    return one.id == OpId::NEAREST || one.id == OpId::TORCH_AFFINE || one.id == OpId::TORCH_PERSPECTIVE ||
+           (one.id == OpId::PAD && one.flags != static_cast<uint16_t>(PadMode::kSymmetric));
+  });
 }
 
 template <class HowT>
@@ -94,11 +135,19 @@ Reason MaskDraft::follow(HowT how, Canvas after) {
   if constexpr (requires { how.by.exact; }) how.by = {0, kResizes && how.by.exact && !how.by.cropped, false};
   Fill fill;
   if constexpr (requires { how.fill; }) {
-    fill = fill_of(*how.fill, !kPads);
-    if (kPads && fill.is_sequence) return Reason::kNumber;  // an error
+    if (kPads && of_masks(*how.fill).is_sequence) return Reason::kNumber;  // an error
+    bool shows = true;
+    if constexpr (kPads) shows = !how.by;
+    if (shows) {
+      const auto own = fill_of(*how.fill, !kPads);
+      if (!own) return Reason::kNumber;
+      fill = *own;
+    }
     how.fill = &fill;
   }
+  const int before = pixel_ops();
   const Reason reason = move(how);
+  rounded_ = rounded_ || rounds_from(before);
   return reason != Reason::kNone || Canvas{shape.height, shape.width} == after ? reason : Reason::kShape;
 }
 
@@ -107,7 +156,7 @@ void SampleDraft::cast_masks(const std::string& dtype) {
     auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&one.leaf);
     if (mask == nullptr) continue;
     if (!(*mask)->dtype.empty()) decline(Reason::kSamples);
-    if (dtype == ((*mask)->source.bools ? "bool" : "uint8")) continue;
+    if (dtype == (*mask)->samples().name) continue;
     (*mask)->dtype = dtype;
     one.touched = true;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -13,7 +14,8 @@
 
 namespace fastaug {
 
-// A mask of bytes or bools, whose planes are the channels of an image without colours.
+// A mask, whose planes are the channels of an image without colours. Planes of larger samples than bytes are images,
+// and the bytes of a sample their channels.
 class MaskDraft : public Draft {
  public:
   using Draft::Draft;
@@ -21,12 +23,26 @@ class MaskDraft : public Draft {
   // torch's name of what the mask is cast to after its moves; empty where it stays.
   std::string dtype{};
 
+  const MaskSamples& samples() const { return samples_of(source.mask); }
+  bool is_wide() const { return samples().bytes > 1; }
+  // True if torch converts all samples of integers to float32 for a move, and back.
+  bool is_rounded() const { return rounded_; }
+  // How many of a sample's bytes hold the fills of all moves; those of larger samples are the signs of their integers.
+  int fill_bytes() const { return fill_bytes_; }
+
   // Does what an image has done that has a size `after`, but takes the nearest pixels, and the fill of masks.
   template <class HowT>
   Reason follow(HowT how, Canvas after);
 
  private:
-  Fill fill_of(const Fill& given, bool rounds) const;
+  // Nothing where torch may convert it.
+  std::optional<Fill> fill_of(const Fill& given, bool rounds);
+  std::optional<Fill> wide_fill(const Fill& fill);
+  // True if torch computes the ops from this one on in float32.
+  bool rounds_from(int op) const;
+
+  bool rounded_ = false;
+  int fill_bytes_ = 1;
 };
 
 // What follows the image of a sample.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from fastaug import _C
 from fastaug._draft import watch
 from fastaug._draft.call import Call, Drawing
-from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
+from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping, stored_interpolation
 from fastaug._draft.replaced import functions
 from fastaug._draft.through import step_of
 from fastaug._image import decode, indexes
@@ -104,6 +104,7 @@ def size(value: Any, most: Any = None) -> tuple[int, int, int]:
 
 def resampling(interpolation: Any, antialias: Any = None) -> tuple[int, bool, bool, bool]:
     """Return the number of a filter, if it is "nearest-exact", and how tensors are sampled."""
+    interpolation = stored_interpolation(interpolation)
     if type(interpolation) is not InterpolationMode:
         raise NoRecipe
     if antialias is not None:

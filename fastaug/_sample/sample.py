@@ -19,6 +19,7 @@ from fastaug._draft.pipeline import Pipeline
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import called
 from fastaug._draft.through import MAX_DRAFT, draft_through, step_of
+from fastaug._draft.wide_mask import WIDE, WideMaskDraft
 from fastaug._image.encoded import is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
@@ -329,6 +330,16 @@ def _draft_as(draft: Any, *dtypes: torch.dtype) -> Any:
     return make
 
 
+_draft_bytes = _draft_as(MaskDraft, torch.uint8, torch.bool)
+_draft_wide = _draft_as(WideMaskDraft, *WIDE)
+
+
+def _draft_mask(mask: Any, call: Call) -> Any:
+    drafted = _draft_bytes(mask, call)
+    # Larger samples are torch's in any arithmetic, and a trace has to see them.
+    return drafted if drafted is not None or call.traced or call.pillow else _draft_wide(mask, call)
+
+
 def _draft_places(draft: Any) -> Any:
     return lambda leaf, call: None if call.traced else draft(leaf)
 
@@ -340,7 +351,7 @@ def _none(leaf: Any, call: Call) -> None:
 _TV_MAKERS = {
     "Image": _draft_as(ImageDraft, torch.uint8),
     "Video": _draft_as(VideoDraft, torch.uint8),
-    "Mask": _draft_as(MaskDraft, torch.uint8, torch.bool),
+    "Mask": _draft_mask,
     "BoundingBoxes": _draft_places(BoxesDraft),
     "KeyPoints": _draft_places(PointsDraft),
 }

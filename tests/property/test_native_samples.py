@@ -14,18 +14,20 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from torchvision.transforms import InterpolationMode as TVMode
 from torchvision.transforms import v2 as TV
 
 import fastaug
 from fastaug import tv_tensors
 from fastaug._draft.recipe import Parts
 from fastaug._draft.replaced import sample_functions
-from fastaug.transforms import Decode, v2
+from fastaug.transforms import Decode, InterpolationMode, v2
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._recipe import packer_of
 from support.differences import each
 from support.native_calls import (
     DECODED_MODES,
+    WIDE,
     Random,
     borders,
     compared,
@@ -170,8 +172,12 @@ def places(r: Random, canvas: tuple[int, int]) -> Any:
 def mask(r: Random, canvas: tuple[int, int]) -> Any:
     """A mask for a canvas, mostly of kinds that the core moves."""
     planes = r.choice([[], [], [1], [3], [r.randint(0, 9)]])
-    values = torch.randint(0, 256, (*planes, *canvas), generator=torch.Generator().manual_seed(r.randrange(2**32)))
-    dtype = r.choice([*[torch.uint8] * 9, *[torch.bool] * 3, torch.int64, torch.float32])
+    dtype = r.choice([*[torch.uint8] * 9, *[torch.bool] * 3, *WIDE, *WIDE, torch.float64, torch.float16])
+    most = 2 ** r.choice([8, 15, 31]) if dtype in WIDE else 256
+    generator = torch.Generator().manual_seed(r.randrange(2**32))
+    values = torch.randint(-most if dtype in WIDE else 0, most, (*planes, *canvas), generator=generator)
+    if dtype is torch.float32:
+        values = values / 3
     return tv_tensors.Mask(values > 99 if dtype is torch.bool else values.to(dtype))
 
 
@@ -456,6 +462,12 @@ def test_images_of_every_kind_are_flipped_cut_and_normalized(kind: str) -> None:
         ]
         found = compared(v2.Compose(steps), image, case)
         assert found == ("native" if getattr(image, "native", True) else "declined")
+
+
+@each("interpolation", [2, "bilinear", TVMode.BILINEAR, InterpolationMode.BILINEAR])
+def test_every_way_to_name_an_interpolation_has_a_recipe(interpolation: Any) -> None:
+    pipeline = v2.Compose([v2.RandomResizedCrop(9, interpolation=interpolation), v2.RandomRotation(9, interpolation)])
+    assert compared(pipeline, image_of(Random(0), "tagged"), 0) == "native"
 
 
 #: Transforms that recipes know.

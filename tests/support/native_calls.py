@@ -14,6 +14,7 @@ from PIL import Image
 from torch.utils._pytree import tree_leaves
 
 import fastaug.transforms as T
+from fastaug import tv_tensors
 from fastaug._draft.recipe import Parts
 from fastaug._draft.replaced import TransformDraft
 from fastaug._program.job import DTYPES, Job
@@ -112,12 +113,24 @@ def natively(pipeline: Any, recipe: Any, image: Any) -> Any:
     return job if job is NotImplemented else described(job)
 
 
+#: The dtypes of masks whose samples are larger than bytes, and which the core moves.
+WIDE = (torch.int16, torch.int32, torch.int64, torch.float32)
+
+
+def is_part(tensor: torch.Tensor) -> bool:
+    """Whether a tensor may be some rows and columns of a contiguous one."""
+    return sum((side - 1) * step for side, step in zip(tensor.shape, tensor.stride())) + 1 > tensor.numel()
+
+
 def same(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, torch.Tensor):
         plain, its = one.as_subclass(torch.Tensor), other.as_subclass(torch.Tensor)
         laid = plain.stride() == its.stride() or not plain.numel()
+        # Of other masks than bytes Python's result is torch's, which may be a part of a larger one.
+        may_be_wide = isinstance(one, tv_tensors.Mask) or plain.dtype is not torch.uint8
+        laid = laid or (may_be_wide and plain.is_contiguous() and (its.is_contiguous() or is_part(its)))
         return laid and plain.dtype == its.dtype and torch.equal(plain, its) and vars(one) == vars(other)
     if isinstance(one, Image.Image):
         return bool(one.mode == other.mode and one.info == other.info and one.tobytes() == other.tobytes())

@@ -75,6 +75,13 @@ TEST_CASE("what nothing follows is declined where something should") {
   CHECK_FALSE(declined([](Draft& draft) { draft.append(OpId::INVERT); }));
 }
 
+// An image with a mask.
+struct Masked {
+  std::unique_ptr<SampleDraft> image = std::make_unique<SampleDraft>(outline(Container::kPil, 3));
+
+  const MaskDraft* operator->() const { return std::get<std::unique_ptr<MaskDraft>>(image->following()[0].leaf).get(); }
+};
+
 TEST_CASE("masks take the nearest pixels, and the fill of their kind") {
   SampleDraft image(outline(Container::kPil, 3));
   image.join({std::make_unique<MaskDraft>(outline(Container::kTensor, 6))});
@@ -94,6 +101,43 @@ TEST_CASE("masks take the nearest pixels, and the fill of their kind") {
   CHECK(image.program()[1].fill[0] == 1);
   CHECK(mask.program_of(1)[1].fill[1] == 255);
   CHECK(image.hflip() != Reason::kNone);
+}
+
+TEST_CASE("the bytes of larger samples of masks are channels") {
+  const auto moved = [](MaskType type, auto move) {
+    Masked masked;
+    Outline given = outline(Container::kTensor, samples_of(type).bytes);
+    given.mask = type;
+    masked.image->join({std::make_unique<MaskDraft>(given)});
+    move(*masked.image);
+    return masked;
+  };
+  const auto filled = [](double value) { return Fill{{value}, false, true}; };
+  const auto padded = [&](MaskType type, double value) {
+    return moved(type, [&](Draft& image) { image.pad({1, 1, 1, 1}, filled(value), std::nullopt); });
+  };
+  const auto ignored = padded(MaskType::kInt64, -2);
+  CHECK(ignored->program_of(0)[0].fill[0] == 0xfe);
+  CHECK(ignored->program_of(1)[0].fill[3] == 0xff);
+  CHECK(ignored->fill_bytes() == 4);
+  CHECK_FALSE(ignored->is_rounded());
+  CHECK(padded(MaskType::kInt16, 255)->fill_bytes() == 1);
+  const auto one = padded(MaskType::kFloat32, 1);
+  CHECK(one->program()[0].fill[2] == 0x80);
+  CHECK(one->program()[0].fill[3] == 0x3f);
+  // torch may convert these.
+  CHECK(padded(MaskType::kInt32, 0.5)->program().empty());
+  CHECK(padded(MaskType::kInt16, 40000)->program().empty());
+  CHECK(padded(MaskType::kInt64, 0x1p25)->program().empty());
+  const auto resized = [](Draft& image) { image.resize(10, 20, {2}, kTorch); };
+  CHECK(moved(MaskType::kInt64, resized)->is_rounded());
+  CHECK_FALSE(moved(MaskType::kFloat32, resized)->is_rounded());
+  CHECK_FALSE(moved(MaskType::kUint8, resized)->is_rounded());
+  const auto turned = [](double angle) {
+    return [=](Draft& image) { image.rotate(angle, {0}, true, std::nullopt, kBlack, kTorch); };
+  };
+  CHECK_FALSE(moved(MaskType::kInt32, turned(90))->is_rounded());
+  CHECK(moved(MaskType::kInt32, turned(91))->is_rounded());
 }
 
 }  // namespace
