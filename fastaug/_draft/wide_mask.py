@@ -49,19 +49,13 @@ class WideMaskDraft(MaskDraft):
         if self.samples is None or fill is None:
             return fill
         number = fill[0] if isinstance(fill, (tuple, list)) and len(fill) == 1 else fill
-        if type(number) not in (int, float) or not math.isfinite(number) or not self._has(number):
+        if type(number) not in (int, float) or not math.isfinite(number) or not _has(self.samples, number):
             self._leave()
             return fill
         whole = self.samples is not torch.float32
         packed = _FillBytes(struct.pack(_FORMATS[self.samples], int(number) if whole else number))
         packed.fill = fill
         return packed
-
-    def _has(self, number: float) -> bool:
-        """Return whether a finite number is a sample."""
-        if self.samples is torch.float32:
-            return abs(number) <= torch.finfo(torch.float32).max
-        return number == int(number) and abs(number) <= min(_MOST, torch.iinfo(self.samples).max)
 
     def pad(self, padding: Any, fill: Any, padding_mode: str) -> None:
         if padding_mode != "constant" and isinstance(fill, _FillBytes):
@@ -96,6 +90,13 @@ class WideMaskDraft(MaskDraft):
         if self.samples is not None:
             result = self.given if result is self.parts else self._whole(result)
         return super()._restored(result)
+
+
+def _has(dtype: torch.dtype, number: float) -> bool:
+    """Return whether a finite number is a sample."""
+    if dtype is torch.float32:
+        return abs(number) <= torch.finfo(dtype).max
+    return number == int(number) and abs(number) <= min(_MOST, torch.iinfo(dtype).max)
 
 
 def _is_moved(mask: torch.Tensor) -> bool:
