@@ -16,6 +16,7 @@
 
 #include "bind/errors.h"
 #include "bind/once.h"
+#include "bind/without_gil.h"
 #include "draft/gaussian.h"
 #include "places/product.h"
 
@@ -234,6 +235,11 @@ class ByPython final : public Torch {
   }
 
   bool fuses_products() const override { return functions().fuses_products().cast<bool>(); }
+
+  void check_signals() const override {
+    without_gil([] {});
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
 
   bool width_first() const override { return functions().width_first; }
 

@@ -73,6 +73,10 @@ std::optional<int64_t> as_side(py::handle value) {
   return side && *side >= 0 && *side <= int64_t{1} << 24 ? side : std::nullopt;
 }
 
+bool is_scale(const std::pair<double, double>& ends) {
+  return std::max(std::abs(ends.first), std::abs(ends.second)) <= Random::kMaxScale;
+}
+
 std::optional<IouCropLimits> as_iou_crop(py::handle height, py::handle width, py::handle scales, py::handle aspects,
                                          py::handle options, py::handle trials) {
   const auto rows = as_side(height), columns = as_side(width);
@@ -83,10 +87,7 @@ std::optional<IouCropLimits> as_iou_crop(py::handle height, py::handle width, py
   const auto parts = as_ends(scale->first, scale->second);
   const auto low = as_number(aspect->first), high = as_number(aspect->second);
   // Sides that float32 holds, and that are none of torch's overflows.
-  constexpr double kMaxScale = 1 << 8;
-  if (!parts || !low || !high || std::abs(parts->first) > kMaxScale || std::abs(parts->second) > kMaxScale) {
-    return std::nullopt;
-  }
+  if (!parts || !low || !high || !is_scale(*parts)) return std::nullopt;
   return IouCropLimits{*rows, *columns, {parts->first, parts->second}, {*low, *high}, std::move(*least), *tries};
 }
 
@@ -180,17 +181,11 @@ class Draws {
     const auto rows = as_side(height), columns = as_side(width);
     const auto ends = as_ends(low, high);
     // The canvas must be a float32, too.
-    constexpr double kMaxScale = 1 << 8;
-    if (!rows || !columns || !ends || std::abs(ends->first) > kMaxScale || std::abs(ends->second) > kMaxScale ||
-        !acquired()) {
+    if (!rows || !columns || !ends || !is_scale(*ends) || !acquired()) {
       return by_torch("zoom_out", height, width, low, high);
     }
-    const auto part = [](int64_t whole, float of) { return static_cast<int64_t>(static_cast<float>(whole) * of); };
-    const float scale = stream_->random.scaled(ends->first, ends->second);
-    const int64_t across = part(*columns, scale) - *columns, down = part(*rows, scale) - *rows;
-    const int64_t left = part(across, stream_->random.rand());
-    const int64_t top = part(down, stream_->random.rand());
-    return py::make_tuple(left, top, across - left, down - top);
+    const auto [left, top, right, bottom] = stream_->random.zoom_out(*rows, *columns, ends->first, ends->second);
+    return py::make_tuple(left, top, right, bottom);
   }
 
   py::object iou_crop(py::handle boxes, py::handle height, py::handle width, py::handle scales, py::handle aspects,

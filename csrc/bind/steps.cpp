@@ -108,6 +108,13 @@ Resample resample_of(const py::object& value) {
   return {parts[0].cast<int>(), parts[1].cast<bool>(), parts[2].cast<bool>(), parts[3].cast<bool>()};
 }
 
+// Of sides, whose products float32 has.
+std::pair<double, double> scales_of(const py::object& value) {
+  const Vec2 ends = point_of(value);
+  if (std::max(std::abs(ends.x), std::abs(ends.y)) > Random::kMaxScale) refuse();
+  return {ends.x, ends.y};
+}
+
 Op op_of(const py::object& value) {
   const std::string text = value.cast<py::bytes>();
   if (text.size() != sizeof(Op)) refuse();
@@ -215,6 +222,25 @@ const std::unordered_map<std::string, Read>& readers() {
       {"Flip", [](Told& told) -> steps::Step { return steps::Flip{told.as<bool>()}; }},
       {"RandomCrop", [](Told& told) -> steps::Step { return random_crop_of(told); }},
       {"RandomCropByAxis", [](Told& told) -> steps::Step { return steps::RandomCropByAxis{random_crop_of(told)}; }},
+      {"ZoomOut",
+       [](Told& told) -> steps::Step {
+         const auto [low, high] = scales_of(told.next());
+         return steps::ZoomOut{low, high, fill_of(told.next())};
+       }},
+      {"RandomIoUCrop",
+       [](Told& told) -> steps::Step {
+         IouCropLimits limits{};
+         const auto [least, most] = scales_of(told.next());
+         const Vec2 aspect = point_of(told.next());
+         for (const py::handle& option : told.next()) limits.options.push_back(option.cast<double>());
+         limits.trials = told.as<int64_t>();
+         if (limits.options.empty() || std::ssize(limits.options) >= Random::kMaxRange) refuse();
+         limits.scale[0] = least;
+         limits.scale[1] = most;
+         limits.aspect[0] = aspect.x;
+         limits.aspect[1] = aspect.y;
+         return steps::RandomIouCrop{limits};
+       }},
       {"RandomResizedCrop",
        [](Told& told) -> steps::Step {
          const Size size = size_of(told.next());
@@ -276,6 +302,14 @@ const std::unordered_map<std::string, Read>& readers() {
          const auto saturation = told.maybe(range_of);
          return steps::ColorJitter{brightness, contrast, saturation, told.maybe(range_of)};
        }},
+      {"PhotometricDistort",
+       [](Told& told) -> steps::Step {
+         steps::PhotometricDistort step{};
+         for (Range& range : step.factors) range = range_of(told.next());
+         step.p = told.as<double>();
+         return step;
+       }},
+      {"PermuteChannels", [](Told&) -> steps::Step { return steps::PermuteChannels{}; }},
       {"Grayscale", [](Told& told) -> steps::Step { return steps::Grayscale{told.maybe(length_of)}; }},
       {"Recolour", [](Told& told) -> steps::Step { return steps::Recolour{op_of(told.next())}; }},
       {"Adjustment",

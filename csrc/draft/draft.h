@@ -129,6 +129,8 @@ class Torch {
   // Draws of Python's random: a number below `count` by its weight, all alike if there are none; and an order.
   virtual int64_t chosen(int64_t count, const std::vector<double>& weights) const = 0;
   virtual std::vector<int64_t> shuffled(int64_t count) const = 0;
+  // Lets others run for a moment, and throws if the process is to stop.
+  virtual void check_signals() const = 0;
 };
 
 // The samples of a colour for every four channels: bytes, or else float32 numbers.

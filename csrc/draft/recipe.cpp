@@ -125,6 +125,29 @@ class Drafter {
     if (spare_rows > 0 || spare_columns > 0) draft_.crop(top, left, step.height, step.width);
   }
 
+  void operator()(const steps::ZoomOut& step) {
+    if (!are_sides_of_float32()) return decline();
+    const auto border = random_.zoom_out(draft_.height(), draft_.width(), step.low, step.high);
+    if (!std::ranges::all_of(border, [](int64_t side) { return std::abs(side) <= int64_t{1} << 29; })) return decline();
+    int sides[4];
+    std::ranges::transform(border, sides, [](int64_t side) { return static_cast<int>(side); });
+    draft_.pad({sides[0], sides[1], sides[2], sides[3]}, step.fill, std::nullopt);
+  }
+
+  // Without boxes it is an error.
+  void operator()(const steps::RandomIouCrop& step) {
+    Boxes* const boxes = draft_.boxes();
+    if (boxes == nullptr || draft_.many || draft_.is_video() || !are_sides_of_float32()) return decline();
+    IouCropLimits limits = step.limits;
+    limits.height = draft_.height();
+    limits.width = draft_.width();
+    const IouCrop crop = draw_iou_crop(random_, *boxes, limits, [this] { torch_.check_signals(); });
+    if (crop.outcome == IouCrop::Outcome::kNone) return;
+    if (crop.outcome == IouCrop::Outcome::kDivisionByZero) return decline();
+    draft_.crop(crop.top, crop.left, crop.height, crop.width);
+    if (!draft_.declined()) boxes->clear_but(reinterpret_cast<const bool*>(crop.within.data()));
+  }
+
   void operator()(const steps::RandomResizedCrop& step) {
     const int64_t height = draft_.height(), width = draft_.width();
     // (width, height) of the box.
@@ -215,23 +238,31 @@ class Drafter {
       if (*ranges[k]) factors[k] = from(**ranges[k]);
     }
     for (const int64_t which : order) {
-      if (!*ranges[which]) continue;
-      const double factor = factors[which];
-      switch (which) {
-        case 0:
-          draft_.adjust_brightness({factor}, torch_);
-          break;
-        case 1:
-          draft_.adjust_contrast({factor}, torch_);
-          break;
-        case 2:
-          draft_.adjust_saturation({factor}, torch_);
-          break;
-        case 3:
-          draft_.adjust_hue({factor}, static_cast<int>(factor * 255) & 255, torch_);
-          break;
-      }
+      if (*ranges[which]) jitter(which, factors[which]);
     }
+  }
+
+  void operator()(const steps::PhotometricDistort& step) {
+    std::optional<double> factors[4];
+    for (size_t k = 0; k < step.factors.size(); ++k) {
+      if (random_.rand() < step.p) factors[k] = from(step.factors[k]);
+    }
+    static constexpr int kContrastFirst[] = {0, 1, 2, 3}, kContrastLast[] = {0, 2, 3, 1};
+    const auto& order = random_.rand() < 0.5 ? kContrastFirst : kContrastLast;
+    for (const int which : order) {
+      if (factors[which] && !draft_.declined()) jitter(which, *factors[which]);
+    }
+    if (random_.rand() < step.p) (*this)(steps::PermuteChannels{});
+  }
+
+  void operator()(const steps::PermuteChannels&) {
+    const int channels = draft_.channels();
+    if (channels > kMaxChannels) return decline();
+    int64_t drawn[kMaxChannels] = {};
+    random_.randperm(drawn, channels);
+    int order[kMaxChannels];
+    std::ranges::transform(drawn, order, [](int64_t channel) { return static_cast<int>(channel); });
+    draft_.permute_channels(order, channels);
   }
 
   // v2 leaves videos as they are: beside them, images may then have fewer channels, which is an error.
@@ -341,6 +372,26 @@ class Drafter {
   template <class T>
   const T& one_of(const std::vector<T>& several) {
     return several[static_cast<size_t>(from(0, static_cast<int64_t>(several.size())))];
+  }
+
+  bool are_sides_of_float32() const { return std::max(draft_.height(), draft_.width()) <= 1 << 24; }
+
+  // One of the adjustments of brightness, contrast, saturation and hue.
+  void jitter(int64_t which, double factor) {
+    switch (which) {
+      case 0:
+        draft_.adjust_brightness({factor}, torch_);
+        break;
+      case 1:
+        draft_.adjust_contrast({factor}, torch_);
+        break;
+      case 2:
+        draft_.adjust_saturation({factor}, torch_);
+        break;
+      case 3:
+        draft_.adjust_hue({factor}, static_cast<int>(factor * 255) & 255, torch_);
+        break;
+    }
   }
 
   bool is_low_half() { return random_.rand() <= 0.5f; }
@@ -462,6 +513,10 @@ class Drafter {
 
 // By the type of a step.
 struct Draws {
+  bool operator()(const steps::ZoomOut&) const { return true; }
+  bool operator()(const steps::RandomIouCrop&) const { return true; }
+  bool operator()(const steps::PhotometricDistort&) const { return true; }
+  bool operator()(const steps::PermuteChannels&) const { return true; }
   bool operator()(const steps::Group& step) const { return step.p.has_value() || draws(step.steps); }
   bool operator()(const auto& step) const {
     return requires { step.degrees; } || requires { step.log_ratio; } || requires { step.distortion_scale; } ||

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "draft/sample.h"
+#include "draw/iou_crop.h"
 #include "draw/random.h"
 #include "program/program.h"
 
@@ -69,6 +70,13 @@ struct RandomCrop {
   Padding mode;
 };
 struct RandomCropByAxis : RandomCrop {};
+struct ZoomOut {
+  double low, high;  // of the canvas's sides, in sides of the image
+  Fill fill;
+};
+struct RandomIouCrop {
+  IouCropLimits limits;  // without the image's size
+};
 struct RandomResizedCrop {
   Size size;
   Resample by;
@@ -112,6 +120,11 @@ struct Perspective {
 struct ColorJitter {
   std::optional<Range> brightness, contrast, saturation, hue;
 };
+struct PhotometricDistort {
+  std::array<Range, 4> factors;  // of brightness, contrast, saturation and hue
+  double p;
+};
+struct PermuteChannels {};
 struct Grayscale {
   std::optional<int> channels;  // else as many as before
 };
@@ -181,11 +194,12 @@ struct Chosen;
 struct ShuffledByPython;
 struct ChosenByPython;
 
-using Step = std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, ToDtype,
-                          Normalize, Resize, CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, RandomResizedCrop,
-                          ScaleJitter, RandomResize, RandomShortestSize, RandomRotation, RandomAffine, Perspective,
-                          ColorJitter, Grayscale, Recolour, Adjustment, GaussianBlur, Jpeg, Erasing, RandomOps,
-                          RandomPolicy, Group, Shuffled, Chosen, ShuffledByPython, ChosenByPython>;
+using Step =
+    std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, ToDtype,
+                 Normalize, Resize, CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, ZoomOut, RandomIouCrop,
+                 RandomResizedCrop, PhotometricDistort, PermuteChannels, ScaleJitter, RandomResize, RandomShortestSize,
+                 RandomRotation, RandomAffine, Perspective, ColorJitter, Grayscale, Recolour, Adjustment, GaussianBlur,
+                 Jpeg, Erasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen, ShuffledByPython, ChosenByPython>;
 
 struct Group {
   std::optional<double> p;  // done if a draw is below that,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace fastaug {
 namespace {
@@ -149,6 +150,15 @@ Reason MaskDraft::follow(HowT how, Canvas after) {
   const Reason reason = move(how);
   rounded_ = rounded_ || rounds_from(before);
   return reason != Reason::kNone || Canvas{shape.height, shape.width} == after ? reason : Reason::kShape;
+}
+
+Boxes* SampleDraft::boxes() {
+  Boxes* found = nullptr;
+  for (Following& one : following_) {
+    Boxes* const boxes = std::get_if<Boxes>(&one.leaf);
+    if (boxes != nullptr && std::exchange(found, boxes) != nullptr) return nullptr;
+  }
+  return found;
 }
 
 void SampleDraft::cast_masks(const std::string& dtype) {

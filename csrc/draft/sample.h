@@ -74,6 +74,9 @@ class SampleDraft : public Draft, private Follower {
   // False where the next transform would take another tensor for the image.
   bool settled() const { return !(pure && is_followed()) && !(later && is_tensor() && !tagged); }
 
+  // Those that follow, if they are the only ones.
+  Boxes* boxes();
+
   // To a dtype of torch's name.
   void cast_masks(const std::string& dtype);
 

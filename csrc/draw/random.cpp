@@ -100,6 +100,15 @@ float Random::uniform(float low, float high, UniformForm form) {
   return form.half_open && value == high ? low : value;
 }
 
+std::array<int64_t, 4> Random::zoom_out(int64_t height, int64_t width, double low, double high) {
+  const auto part = [](int64_t whole, float of) { return static_cast<int64_t>(static_cast<float>(whole) * of); };
+  const float scale = scaled(low, high);
+  const int64_t across = part(width, scale) - width, down = part(height, scale) - height;
+  const int64_t left = part(across, rand());
+  const int64_t top = part(down, rand());
+  return {left, top, across - left, down - top};
+}
+
 void Random::randperm(int64_t* order, int count) {
   std::iota(order, order + count, int64_t{0});
   for (int i = 0; i < count - 1; ++i) std::swap(order[i], order[i + next() % static_cast<uint32_t>(count - i)]);

@@ -1,6 +1,7 @@
 // Draws from the state of torch's CPU generator, word for word and bit for bit as torch makes them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -76,6 +77,11 @@ class Random {
 
   // low + torch.rand(1) * (high - low), for numbers of Python's.
   float scaled(double low, double high) { return static_cast<float>(low) + rand() * static_cast<float>(high - low); }
+
+  // The border (left, top, right, bottom) that RandomZoomOut draws for an image: of sides that are float32's, scaled by
+  // at most kMaxScale.
+  static constexpr double kMaxScale = 1 << 8;
+  std::array<int64_t, 4> zoom_out(int64_t height, int64_t width, double low, double high);
 
   // torch.multinomial(torch.tensor(weights), 1): weights from 0 to FLT_MAX, at least one of them above 0.
   static constexpr int64_t kMaxChoices = int64_t{1} << 16;

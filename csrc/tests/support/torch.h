@@ -19,6 +19,7 @@ class AsCore final : public Torch {
   bool fuses_products() const override { return false; }
   int64_t chosen(int64_t, const std::vector<double>&) const override { return 0; }
   std::vector<int64_t> shuffled(int64_t count) const override { return std::vector<int64_t>(size_t(count)); }
+  void check_signals() const override {}
   bool width_first() const override { return false; }
   bool is_single() const override { return true; }
 };

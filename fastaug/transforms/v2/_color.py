@@ -193,6 +193,9 @@ class RandomChannelPermutation(Keeping):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.permute_channels, inpt, params["permutation"])
 
+    def _packed(self) -> Packed:
+        return ("PermuteChannels",)
+
 
 class RandomPhotometricDistort(Keeping):
     """Random brightness, contrast, saturation, hue and order of channels (https://arxiv.org/abs/1512.02325).
@@ -248,6 +251,10 @@ class RandomPhotometricDistort(Keeping):
         if params["channel_permutation"] is not None:
             inpt = self._call_kernel(F.permute_channels, inpt, permutation=params["channel_permutation"])
         return inpt
+
+    def _packed(self) -> Packed:
+        ranges = (self.brightness, self.contrast, self.saturation, self.hue)
+        return "PhotometricDistort", *map(recipe.interval, ranges), recipe.chance(self.p)
 
 
 class _RandomColor(_RandomApplyTransform):

@@ -306,6 +306,10 @@ class RandomZoomOut(_RandomApplyTransform):
         low, high = self.side_range
         return {"padding": list(draws_of(flat_inputs).zoom_out(height, width, low, high))}
 
+    def _packed(self) -> Packed:
+        step = "ZoomOut", recipe.interval(self.side_range), _recipe.filling(self)
+        return recipe.happening(recipe.chance(self.p), *step)
+
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.pad, inpt, **params, fill=fill_for(self, inpt))
 
@@ -488,3 +492,9 @@ class RandomIoUCrop(Keeping):
         elif issubclass(type_of(output), tv_named("BoundingBoxes")):
             output[~kept] = 0
         return output
+
+    def _packed(self) -> Packed:
+        scales = recipe.interval((self.min_scale, self.max_scale))
+        ratios = recipe.interval((self.min_aspect_ratio, self.max_aspect_ratio))
+        options = tuple(float(recipe.number(option)) for option in recipe.several(self.options, recipe.number))
+        return "RandomIoUCrop", scales, ratios, options, recipe.whole(self.trials)
