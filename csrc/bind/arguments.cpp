@@ -96,6 +96,17 @@ Fill as_fill(PyObject* value) {
   return fill;
 }
 
+Limit as_limit(py::handle value) {
+  if (PyLong_Check(value.ptr())) {
+    const long long integer = PyLong_AsLongLong(value.ptr());
+    if (integer == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return {true, integer, 0.0};
+  }
+  const double real = PyFloat_AsDouble(value.ptr());
+  if (real == -1.0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return {false, 0, real};
+}
+
 std::optional<Paddings> as_paddings(PyObject* value) {
   Paddings paddings;
   paddings.is_listed = is_sequence(value);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "draft/draft.h"
+#include "places/coordinates.h"
 
 namespace fastaug::bind {
 
@@ -32,6 +33,9 @@ std::optional<Vec2> as_point(PyObject* value);
 
 // What lies outside an image: None, a number, or several.
 Fill as_fill(PyObject* value);
+
+// The least of a box's numbers. An error of Python's for what is no number.
+Limit as_limit(pybind11::handle value);
 
 // How much to add on the left, above, on the right and below: one number for all, two, or four.
 struct Paddings {

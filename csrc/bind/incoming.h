@@ -43,8 +43,8 @@ std::optional<Incoming> before_samples(pybind11::handle image, bool v2);
 // That of a tensor of uint8 that a device has. torch does those with leading dimensions or many channels there.
 std::optional<Incoming> on_device(pybind11::handle tensor, bool v2);
 
-// What is known of a plain tensor that is a mask, contiguous, planes or a plane alone: channels, or images if its samples
-// are larger than bytes.
+// What is known of a plain tensor that is a mask, contiguous, planes or a plane alone: channels, or images if its
+// samples are larger than bytes.
 std::optional<Outline> outline_of_mask(pybind11::handle tensor);
 
 // The outline of a PIL image of a mode and a size, both Python's. Nothing where the core does not read the mode.

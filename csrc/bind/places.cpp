@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/status.h"
+#include "bind/arguments.h"
 #include "places/boxes.h"
 #include "places/points.h"
 
@@ -25,17 +26,6 @@ CoordinateRows as_rows(uintptr_t data, int64_t count, int64_t row_stride, int64_
 BoxFormat as_format(int format) {
   if (format < 0 || format >= 3) fail(ErrorCode::kValue, "format must be a value of BOX_FORMATS");
   return static_cast<BoxFormat>(format);
-}
-
-Limit as_limit(py::handle value) {
-  if (PyLong_Check(value.ptr())) {
-    const long long integer = PyLong_AsLongLong(value.ptr());
-    if (integer == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    return {true, integer, 0.0};
-  }
-  const double real = PyFloat_AsDouble(value.ptr());
-  if (real == -1.0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  return {false, 0, real};
 }
 
 void check_divisor(Canvas canvas, Canvas size) {

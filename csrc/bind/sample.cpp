@@ -14,6 +14,7 @@
 #include "bind/mask.h"
 
 namespace py = pybind11;
+using py::literals::operator""_a;
 
 namespace fastaug::bind {
 namespace {
@@ -46,13 +47,17 @@ std::optional<CoordinateRows> rows_of(const py::object& tensor, int64_t columns)
                         stride.back()};
 }
 
+int rank_of(const py::object& tensor) { return tensor.attr("ndim").cast<int>(); }
+
+int64_t rows_in(const py::object& tensor) { return tensor.attr("shape").cast<std::vector<int64_t>>().front(); }
+
 }  // namespace
 
 std::optional<Sample> Sample::of(py::handle structure, const LeafTypes& types) {
   Sample sample;
   if (!is_node(structure.ptr()) || !sample.copy(structure.ptr(), sample.tree_, types, kDeepest)) return std::nullopt;
   // The first plain tensor is the image, where there is no other.
-  if (sample.images_.empty() && sample.tensor_) sample.images_.push_back(std::move(*sample.tensor_));
+  if (sample.images_.empty() && !sample.tensors_.empty()) sample.images_.push_back(sample.tensors_.front());
   return sample.images_.empty() ? std::nullopt : std::optional(std::move(sample));
 }
 
@@ -85,10 +90,10 @@ bool Sample::visit(Slot slot, const LeafTypes& types, int depth) {
   const py::handle type = py::type::handle_of(leaf);
   if (types.nodes.contains(type) || PyTuple_Check(leaf)) return false;
   if (type.is(types.pil) || type.is(types.image) || type.is(types.video)) {
-    later_ = later_ || tensor_ || !images_.empty();
+    later_ = later_ || !tensors_.empty() || !images_.empty();
     images_.push_back(std::move(slot));
   } else if (type.is(types.tensor)) {
-    if (!tensor_) tensor_ = std::move(slot);
+    tensors_.push_back(std::move(slot));
   } else if (type.is(types.boxes) || type.is(types.points) || type.is(types.mask)) {
     following_.push_back({std::move(slot)});
   } else {
@@ -103,6 +108,8 @@ bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
   draft.later = later_;
   draft.many = images_.size() > 1;
   if (!following_.empty() && is_transforming()) return false;
+  if (!following_.empty()) labels_ = find_labels();
+  if (!labels_.empty()) draft.labels = rows_in(labels_.front().leaf);
   for (Follows& one : following_) {
     const py::object& leaf = one.slot.leaf;
     if (py::type::handle_of(leaf).is(types.mask)) {
@@ -116,7 +123,9 @@ bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
       outline->v2 = true;
       // Samples of several bytes are torch's in any arithmetic.
       outline->pillow = draft.source.pillow && samples_of(outline->mask).bytes == 1;
-      draft.join({std::make_unique<MaskDraft>(*outline)});
+      Following mask{std::make_unique<MaskDraft>(*outline)};
+      mask.listed = rank_of(one.plain) == 3;
+      draft.join(std::move(mask));
       continue;
     }
     const py::dict attributes = leaf.attr("__dict__");
@@ -137,9 +146,38 @@ bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
     if (found == types.formats.end() || (name != "soft" && name != "hard")) return false;
     one.attributes["format"] = format;
     one.attributes["clamping_mode"] = mode;
-    draft.join({Boxes(*rows, static_cast<BoxFormat>(found - types.formats.begin()), size), clamping});
+    Following boxes{Boxes(*rows, static_cast<BoxFormat>(found - types.formats.begin()), size), clamping};
+    boxes.listed = rank_of(one.plain) == 2;
+    draft.join(std::move(boxes));
   }
   return true;
+}
+
+std::vector<Sample::Slot> Sample::find_labels() const {
+  PyObject* within = tree_.ptr();
+  if (!PyDict_CheckExact(within)) {
+    if (Py_SIZE(within) < 2) return {};
+    within = PySequence_Fast_GET_ITEM(within, 1);
+  }
+  if (PyDict_CheckExact(within)) {
+    PyObject *key = nullptr, *value = nullptr, *found = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(within, &at, &key, &value) != 0;) {
+      if (!PyUnicode_CheckExact(key)) return {};
+      const std::string name = py::str(py::handle(key).attr("lower")());
+      if (name == "labels") {
+        found = value;
+        break;
+      }
+      if (found == nullptr && name.find("label") != std::string::npos) found = value;
+    }
+    if (found == nullptr) return {};
+    within = found;
+  }
+  const auto is_it = [within](const Slot& slot) { return slot.leaf.ptr() == within; };
+  std::vector<Slot> found;
+  std::ranges::copy_if(tensors_, std::back_inserter(found), is_it);
+  const bool has_rows = !found.empty() && rank_of(found.front().leaf) > 0;
+  return has_rows && std::ranges::none_of(images_, is_it) ? found : std::vector<Slot>{};
 }
 
 void Sample::Slot::put(const py::object& result) const {
@@ -153,18 +191,36 @@ void Sample::Slot::put(const py::object& result) const {
 
 py::object Sample::with(const std::vector<py::object>& images, const SampleDraft& draft, uint32_t rewrites) const {
   for (size_t k = 0; k < images.size(); ++k) images_[k].put(images[k]);
+  py::object kept;
+  int64_t rows = 0;
+  if (const auto& sanitized = draft.sanitized()) {
+    const auto torch = py::module_::import("torch");
+    rows = std::ssize(sanitized->kept);
+    kept = torch.attr("empty")(rows, "dtype"_a = torch.attr("bool"), "device"_a = "cpu");
+    std::ranges::copy(sanitized->kept, static_cast<uint8_t*>(address_of(kept)));
+    if (sanitized->labels) {
+      for (const Slot& slot : labels_) slot.put(slot.leaf[kept]);
+    }
+  }
   for (size_t k = 0; k < following_.size(); ++k) {
     const Following& follower = draft.following()[k];
     const auto& [slot, plain, attributes] = following_[k];
-    if (!follower.touched && !draft.pure) continue;
+    const bool masks = std::holds_alternative<std::unique_ptr<MaskDraft>>(follower.leaf);
+    const bool sifted = masks && draft.sanitized() && follower.listed && rows_in(plain) == rows;
+    if (!follower.touched && !draft.pure && !sifted) continue;
     const auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&follower.leaf);
     py::object result = plain;
     if (mask != nullptr) {
       result = result_of(**mask, plain, rewrites);
       const std::string& dtype = (*mask)->dtype;
       if (!dtype.empty()) result = result.attr("to")(py::module_::import("torch").attr(dtype.c_str()));
+      if (sifted) result = result[kept];
     } else if (follower.moved) {
-      result = plain.attr("new_empty")(plain.attr("shape"));
+      py::list sides(plain.attr("shape"));
+      if (const auto* const boxes = std::get_if<Boxes>(&follower.leaf)) {
+        if (follower.listed) sides[0] = boxes->count();
+      }
+      result = plain.attr("new_empty")(sides);
       std::visit(
           [to = address_of(result)](const auto& all) {
             if constexpr (requires { all.write(to); }) all.write(to);

@@ -49,12 +49,15 @@ class Sample {
     pybind11::dict attributes{};  // of the result
   };
 
+  // All places of the tensor of labels, as v2 looks for it in a sample.
+  std::vector<Slot> find_labels() const;
   bool copy(PyObject* node, pybind11::object& copied, const LeafTypes& types, int depth);
   bool visit(Slot slot, const LeafTypes& types, int depth);
 
   pybind11::object tree_;
   std::vector<Slot> images_;
-  std::optional<Slot> tensor_;  // the first plain one
+  std::vector<Slot> tensors_;  // plain ones
+  std::vector<Slot> labels_;
   std::vector<Follows> following_;
   bool later_ = false;  // a plain tensor, or another image, comes before an image
 };

@@ -309,6 +309,12 @@ const std::unordered_map<std::string, Read>& readers() {
          step.p = told.as<double>();
          return step;
        }},
+      {"Sanitize",
+       [](Told& told) -> steps::Step {
+         const Limit size = as_limit(told.next());
+         const Limit area = as_limit(told.next());
+         return steps::Sanitize{size, area, told.as<bool>()};
+       }},
       {"PermuteChannels", [](Told&) -> steps::Step { return steps::PermuteChannels{}; }},
       {"Grayscale", [](Told& told) -> steps::Step { return steps::Grayscale{told.maybe(length_of)}; }},
       {"Recolour", [](Told& told) -> steps::Step { return steps::Recolour{op_of(told.next())}; }},

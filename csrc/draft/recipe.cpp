@@ -148,6 +148,13 @@ class Drafter {
     if (!draft_.declined()) boxes->clear_but(reinterpret_cast<const bool*>(crop.within.data()));
   }
 
+  // Other labels are errors.
+  void operator()(const steps::Sanitize& step) {
+    Boxes* const boxes = draft_.boxes();
+    if (boxes == nullptr || (step.has_labels && draft_.labels != boxes->count())) return decline();
+    draft_.sanitize(step.size, step.area, step.has_labels);
+  }
+
   void operator()(const steps::RandomResizedCrop& step) {
     const int64_t height = draft_.height(), width = draft_.width();
     // (width, height) of the box.

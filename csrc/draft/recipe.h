@@ -120,6 +120,11 @@ struct Perspective {
 struct ColorJitter {
   std::optional<Range> brightness, contrast, saturation, hue;
 };
+// Of boxes, with their masks, and their labels if there are any.
+struct Sanitize {
+  Limit size, area;
+  bool has_labels;
+};
 struct PhotometricDistort {
   std::array<Range, 4> factors;  // of brightness, contrast, saturation and hue
   double p;
@@ -194,12 +199,12 @@ struct Chosen;
 struct ShuffledByPython;
 struct ChosenByPython;
 
-using Step =
-    std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, ToDtype,
-                 Normalize, Resize, CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, ZoomOut, RandomIouCrop,
-                 RandomResizedCrop, PhotometricDistort, PermuteChannels, ScaleJitter, RandomResize, RandomShortestSize,
-                 RandomRotation, RandomAffine, Perspective, ColorJitter, Grayscale, Recolour, Adjustment, GaussianBlur,
-                 Jpeg, Erasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen, ShuffledByPython, ChosenByPython>;
+using Step = std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, ToDtype,
+                          Normalize, Resize, CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, ZoomOut,
+                          RandomIouCrop, RandomResizedCrop, PhotometricDistort, PermuteChannels, Sanitize, ScaleJitter,
+                          RandomResize, RandomShortestSize, RandomRotation, RandomAffine, Perspective, ColorJitter,
+                          Grayscale, Recolour, Adjustment, GaussianBlur, Jpeg, Erasing, RandomOps, RandomPolicy, Group,
+                          Shuffled, Chosen, ShuffledByPython, ChosenByPython>;
 
 struct Group {
   std::optional<double> p;  // done if a draw is below that,

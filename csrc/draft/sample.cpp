@@ -161,6 +161,27 @@ Boxes* SampleDraft::boxes() {
   return found;
 }
 
+void SampleDraft::sanitize(const Limit& size, const Limit& area, bool with_labels) {
+  for (Following& one : following_) {
+    Boxes* const boxes = std::get_if<Boxes>(&one.leaf);
+    if (boxes == nullptr) continue;
+    // Of a plane alone, torchvision removes rows of pixels.
+    const auto loses_rows = [count = boxes->count()](const Following& other) {
+      const auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&other.leaf);
+      return mask != nullptr && !other.listed && (*mask)->height() == count;
+    };
+    if (sanitized_ || !one.listed || std::ranges::any_of(following_, loses_rows)) {
+      decline(Reason::kNumber);
+      return;
+    }
+    sanitized_ = {std::vector<uint8_t>(static_cast<size_t>(boxes->count())), with_labels};
+    auto* const kept = reinterpret_cast<bool*>(sanitized_->kept.data());
+    boxes->valid(size, area, kept);
+    boxes->keep(kept);
+    one.touched = one.moved = true;
+  }
+}
+
 void SampleDraft::cast_masks(const std::string& dtype) {
   for (Following& one : following_) {
     auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&one.leaf);

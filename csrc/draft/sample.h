@@ -51,6 +51,13 @@ struct Following {
   bool clamping = false;  // boxes are cut to the canvas where they move
   bool touched = false;   // the result is another object
   bool moved = false;     // with numbers of its own
+  bool listed = true;     // boxes in rows, and masks of planes
+};
+
+// Which boxes stay.
+struct Sanitized {
+  std::vector<uint8_t> kept;
+  bool labels;  // these are the rows of labels, too
 };
 
 // A draft whose moves are followed, as in torchvision.transforms.v2.
@@ -58,8 +65,9 @@ class SampleDraft : public Draft, private Follower {
  public:
   using Draft::Draft;
 
-  bool many = false;   // it is one of several images
-  bool later = false;  // a plain tensor, or another image, comes before the image
+  bool many = false;    // it is one of several images
+  bool later = false;   // a plain tensor, or another image, comes before the image
+  int64_t labels = -1;  // their rows; -1 where there are none
 
   // For one of the image's size.
   void join(Following one) {
@@ -77,6 +85,10 @@ class SampleDraft : public Draft, private Follower {
   // Those that follow, if they are the only ones.
   Boxes* boxes();
 
+  // Removes boxes that are too small, or not on the canvas. Masks lose the same rows, if they have as many.
+  void sanitize(const Limit& size, const Limit& area, bool with_labels);
+  const std::optional<Sanitized>& sanitized() const { return sanitized_; }
+
   // To a dtype of torch's name.
   void cast_masks(const std::string& dtype);
 
@@ -84,6 +96,7 @@ class SampleDraft : public Draft, private Follower {
   Reason follow(const Move& move, PlaneSize before) override;
 
   std::vector<Following> following_;
+  std::optional<Sanitized> sanitized_;
 };
 
 }  // namespace fastaug

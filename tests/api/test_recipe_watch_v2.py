@@ -182,7 +182,11 @@ def test_samples_with_one_image_are_done_by_the_core() -> None:
     samples = [PIXELS, image, IMAGE, (PIXELS, 3), [PIXELS], {"image": IMAGE}, (PIXELS, torch.zeros(2), PIXELS)]
     samples += [(image, {"boxes": boxes(), "labels": torch.ones(1), "points": [points()]}), (torch.ones(2), image)]
     samples += [(image, boxes(torch.zeros(0, 4))), (image, Target(), None, "a word", 2.5)]
-    samples += [(IMAGE, tv_tensors.Mask(PIXELS[0])), {"image": image, "masks": [tv_tensors.Mask(PIXELS > 9)]}]
+    samples += [
+        (IMAGE, tv_tensors.Mask(PIXELS[0].long())),
+        (IMAGE, tv_tensors.Mask(PIXELS[0])),
+        {"image": image, "masks": [tv_tensors.Mask(PIXELS > 9)]},
+    ]
     for sample in samples:
         assert is_taken(pipeline, sample)
 
@@ -192,7 +196,7 @@ def test_other_samples_are_python_s() -> None:
     mask, video = tv_tensors.Mask(PIXELS[0]), tv_tensors.Video(PIXELS[None])
     others: list[Any] = [boxes(), mask, "a word", None, (), [], {}, ("a word",), (boxes(),)]
     others += [PIXELS[0], PIXELS.float(), PIXELS.permute(1, 2, 0).numpy(), PIXELS[:, :1, :1]]
-    beside = [tv_tensors.Mask(PIXELS[0].long()), tv_tensors.Mask(PIXELS[0, :9]), tv_tensors.Mask(PIXELS[:0])]
+    beside = [tv_tensors.Mask(PIXELS[0].double()), tv_tensors.Mask(PIXELS[0, :9]), tv_tensors.Mask(PIXELS[:0])]
     beside += [tv_tensors.Mask(torch.stack([*PIXELS], 2).permute(2, 0, 1)), video, tv_tensors.Image(PIXELS)]
     beside += [IMAGE.convert("L"), IMAGE.resize((30, 40))]
     beside += [PIXELS.numpy(), torch.nn.Parameter(torch.ones(1))]

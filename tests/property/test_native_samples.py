@@ -453,6 +453,43 @@ def test_crops_by_boxes_are_the_same(kind: str) -> None:
     assert who["native"] > 25 or kind == "video" or cases(300) < 300, who
 
 
+def labelled(r: Random, rows: int) -> dict[str, Any]:
+    """Labels for so many boxes, where v2 finds them by itself, and mostly such as the core takes."""
+    labels: list[Any] = [torch.arange(rows), torch.arange(rows), torch.rand(rows, 2), torch.zeros(rows, 0)]
+    labels += [torch.arange(rows + 1), torch.tensor(3), [1] * rows, None, (torch.arange(rows), torch.ones(rows))]
+    label = r.choice(labels)
+    names = r.choice([["labels"], ["labels"], ["Label", "LABELS"], ["is_label"], ["other"]])
+    return {name: label if r.random() < 0.7 else r.choice(labels) for name in names}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", range(cases(4)))
+def test_boxes_are_removed_with_their_labels_and_masks(part: int) -> None:
+    who: Counter[str] = Counter()
+    for case in range(300):
+        r = Random(f"sanitize {part} {case}")
+        image = image_of(r, r.choice(["RGB", "tagged", "tensor", "video"]))
+        canvas = (image.height, image.width) if isinstance(image, Image.Image) else (image.shape[-2], image.shape[-1])
+        count = r.choice([0, 1, 3, 5])
+        corners = torch.tensor([[r.uniform(-5, 50) for _ in range(4)] for _ in range(count)]).reshape(count, 4)
+        boxes = tv_tensors.BoundingBoxes(  # type: ignore[call-overload]
+            corners.to(r.choice([torch.float32, torch.int64])), format=r.choice(["XYXY", "XYWH"]), canvas_size=canvas
+        )
+        masks = [torch.zeros((*r.choice([[], [count], [2]]), *canvas), dtype=r.choice([torch.uint8, torch.int64]))]
+        target = {
+            "boxes": boxes,
+            **labelled(r, count),
+            **{f"mask {k}": tv_tensors.Mask(m) for k, m in enumerate(masks)},
+        }
+        sample: Any = r.choice([(image, target), {"image": image, **target}, [image, target, 3], (target, image)])
+        getter = r.choice(["default", "default", None])
+        sanitize = v2.SanitizeBoundingBoxes(r.choice([1, 4.5]), r.choice([1, 20]), labels_getter=getter)
+        steps = [*several(r)[: r.randint(0, 2)], v2.ToImage(), floats(r), sanitize]
+        steps += r.choice([[], [v2.RandomHorizontalFlip()], [v2.ToPureTensor()], [sanitize], [v2.ClampBoundingBoxes()]])
+        who[compared(v2.Compose(steps), sample, case)] += 1
+    assert who["native"] > 15, who
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("step", [*STEPS, *BY_TYPES])
 @each("kind", ["RGB", "tagged", "tensor"])
@@ -522,7 +559,7 @@ KNOWN = {step for step in STEPS if " " not in step} | {
     "ToImage",
     "ToPureTensor",
 }
-KNOWN |= {"ConvertImageDtype", "RandomIoUCrop", "ToDtype"}
+KNOWN |= {"ConvertImageDtype", "RandomIoUCrop", "SanitizeBoundingBoxes", "ToDtype"}
 
 
 def test_every_transform_that_is_packed_is_tested() -> None:

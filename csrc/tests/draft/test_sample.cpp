@@ -140,5 +140,32 @@ TEST_CASE("the bytes of larger samples of masks are channels") {
   CHECK(moved(MaskType::kInt32, turned(91))->is_rounded());
 }
 
+TEST_CASE("boxes that are too small are removed, once") {
+  static constexpr float kBoxes[] = {1, 1, 9, 9, 2, 2, 2.5, 9, 30, 1, 45, 9};
+  const auto sanitized = [](bool listed, int height) {
+    auto image = std::make_unique<SampleDraft>(outline(Container::kPil, 3));
+    Following boxes{Boxes({kBoxes, CoordinateType::kFloat32, 3, 4, 1}, BoxFormat::kXyxy, {30, 40})};
+    boxes.listed = listed;
+    image->join(std::move(boxes));
+    Outline plane = outline(Container::kTensor, 1);
+    plane.shape.height = height;
+    Following mask{std::make_unique<MaskDraft>(plane)};
+    mask.listed = false;
+    image->join(std::move(mask));
+    image->sanitize({true, 1, 0}, {true, 1, 0}, true);
+    return image;
+  };
+  const auto image = sanitized(true, 30);
+  REQUIRE_FALSE(image->declined());
+  REQUIRE(image->boxes() != nullptr);
+  CHECK(image->boxes()->count() == 1);
+  CHECK(image->sanitized()->kept == std::vector<uint8_t>{1, 0, 0});
+  image->sanitize({true, 1, 0}, {true, 1, 0}, true);
+  CHECK(image->declined());
+  CHECK(sanitized(false, 30)->declined());
+  // torch would take pixels for boxes.
+  CHECK(sanitized(true, 3)->declined());
+}
+
 }  // namespace
 }  // namespace fastaug

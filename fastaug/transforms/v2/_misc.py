@@ -12,6 +12,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from fastaug import transforms as _v1
+from fastaug._draft import recipe
 from fastaug._draft.draws import drawing_from, python_random
 from fastaug._draft.leaf import Leaf, MaskDraft
 from fastaug._sample.sample import Sample
@@ -371,6 +372,12 @@ class SanitizeBoundingBoxes(_Sanitizer):
 
     def _valid(self, draft: BoxesDraft) -> torch.Tensor:
         return draft.sanitize(self.min_size, self.min_area)
+
+    def _packed(self) -> recipe.Packed:
+        if self._labels_getter not in (_find_labels_default_heuristic, _no_labels):
+            raise recipe.NoRecipe
+        limits = recipe.number(self.min_size), recipe.number(self.min_area)
+        return "Sanitize", *limits, self._labels_getter is not _no_labels
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         if isinstance(inpt, MaskDraft) and inpt.select(params["valid"]):

@@ -115,11 +115,19 @@ def _leaves() -> tuple[Any, ...]:
     return PIL.Image.Image, image, video, torch.Tensor, *places, formats, SUPPORTED_NODES, others
 
 
+def _is_packed(transform: Any) -> bool:
+    try:
+        packed(transform)
+    except NoRecipe:
+        return False
+    return True
+
+
 def _split(transforms: Any) -> tuple[Any, Callable[[Any], Any] | None]:
     count = len(transforms)
     while count and getattr(transforms[count - 1], "_spares_images", False):
         count -= 1
-    while count < len(transforms) and packer_of(type(transforms[count])) is not None:
+    while count < len(transforms) and _is_packed(transforms[count]):
         count += 1
     if count == len(transforms):
         return transforms, None
