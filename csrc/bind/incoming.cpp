@@ -167,7 +167,7 @@ std::optional<Incoming> layout_of(py::handle image, const Known& known, bool v2,
   const py::object dtype = get(image, known.dtype);
   const auto mask = std::ranges::find_if(known.masks, [&](const py::object& one) { return dtype.is(one); });
   const bool masks = as == Reading::kMask && mask != known.masks.end();
-  const bool floats = as == Reading::kImage && !v2 && dtype.is(known.float32);
+  const bool floats = as == Reading::kImage && dtype.is(known.float32);
   if (!(masks || floats || dtype.is(known.uint8)) || !get(image, known.layout).is(known.strided) ||
       (as != Reading::kOnDevice && get(image, known.is_cpu).ptr() != Py_True) || is_transforming()) {
     return std::nullopt;
@@ -199,6 +199,7 @@ std::optional<Incoming> layout_of(py::handle image, const Known& known, bool v2,
     // If a side is one sample long, its stride means nothing, so only the order of axes is certain.
     const bool together = plane == 1 && row == width * channels && pixel == channels;
     outline.channel_last = together && std::min({channels, height, width}) > 1;
+    if (v2 && (outline.channel_last || height * width == 1)) return std::nullopt;
     if (!outline.channel_last && (plane != height * width || row != width || pixel != 1)) return std::nullopt;
     if (!is_plain_memory(image, known)) return std::nullopt;
   } else if (told) {

@@ -32,9 +32,9 @@ struct Incoming {
 
 // An image of exactly Pillow's class, in a mode that the core reads; an array of exactly NumPy's, or its memmap, of
 // uint8 and at most 4 channels; or a tensor of exactly torch's on the CPU. That is of uint8, with any strides, channels
-// and leading dimensions; or, but for v2, of float32 in one of the two orders that torch's functions keep, without
-// gaps, leading dimensions or a gradient. Nothing of any other, nor of a PIL image that does not lie in one block of
-// memory.
+// and leading dimensions; or of float32 in one of the two orders that torch's functions keep, for v2 plane by plane,
+// without gaps, leading dimensions or a gradient. Nothing of any other, nor of a PIL image that does not lie in one
+// block of memory.
 std::optional<Incoming> as_incoming(pybind11::handle image, bool v2);
 
 // The same before samples are read, but for arrays: without its source.

@@ -83,7 +83,7 @@ class LeafColor(Draft):
 
     def to_dtype(self, dtype: torch.dtype, scale: bool) -> None:
         """Convert to another dtype. With `scale`, white stays white."""
-        if self.core.stored and dtype is torch.float32:
+        if (self.core.stored or self.core.floats) and dtype is torch.float32:
             return
         if self.core.native and not scale and dtype is torch.float32:
             self.core.append_float(ops.by_factor("SCALE", 1.0))

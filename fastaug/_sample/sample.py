@@ -310,13 +310,17 @@ def unflatten(spec: Any, leaves: Iterator[Any]) -> Any:
     return _pytree.tree_unflatten([next(leaves) for _ in range(parts)], cls)
 
 
+# The dtypes of images that the core reads.
+_DRAFTED = torch.uint8, torch.float32
+
+
 def _draft_image(image: Any, call: Call) -> Any:
     draft = ImageDraft(image, call)
-    return draft if draft.native else None
+    return draft if draft.native or draft.floats else None
 
 
 def _draft_plain(tensor: Any, call: Call) -> Any:
-    return _draft_image(tensor, call) if tensor.dtype is torch.uint8 and tensor.ndim > 1 else None
+    return _draft_image(tensor, call) if tensor.dtype in _DRAFTED and tensor.ndim > 1 else None
 
 
 def _draft_as(draft: Any, *dtypes: torch.dtype) -> Any:
@@ -325,7 +329,7 @@ def _draft_as(draft: Any, *dtypes: torch.dtype) -> Any:
         if plain.dtype not in dtypes or plain.ndim < 2 or plain.requires_grad or not plain.is_cpu:
             return None
         drafted = draft(leaf, call, type(leaf), plain)
-        return drafted if drafted.native else None
+        return drafted if drafted.native or drafted.floats else None
 
     return make
 
@@ -349,7 +353,7 @@ def _none(leaf: Any, call: Call) -> None:
 
 
 _TV_MAKERS = {
-    "Image": _draft_as(ImageDraft, torch.uint8),
+    "Image": _draft_as(ImageDraft, *_DRAFTED),
     "Video": _draft_as(VideoDraft, torch.uint8),
     "Mask": _draft_mask,
     "BoundingBoxes": _draft_places(BoxesDraft),

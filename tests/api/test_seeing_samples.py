@@ -186,9 +186,11 @@ def test_a_function_of_the_user_is_one_barrier_of_all_leaves() -> None:
 
 
 def test_what_the_core_does_not_read_is_said_so() -> None:
-    explanation = explain.explain(v2.Compose([v2.RandomHorizontalFlip(1.0), v2.ColorJitter(0.2)]), SAMPLES["floats"]())
-    assert [(one["by"], one["leaf"]) for one in explanation.passes] == [("torch", "[0]")] * 2
-    assert "the core does not read tensor float32" in str(explanation)
+    pipeline = v2.Compose([v2.RandomHorizontalFlip(1.0), v2.ColorJitter(0.2)])
+    for dtype, reason in ((torch.float64, "read tensor float64"), (torch.float32, "do this to tensor float")):
+        explanation = explain.explain(pipeline, (torch.rand(3, 60, 75, dtype=dtype), 1))
+        assert [(one["by"], one["leaf"]) for one in explanation.passes] == [("torch", "[0]")] * 2
+        assert f"the core does not {reason}" in str(explanation)
 
 
 def test_what_asks_for_an_image_is_no_change_of_it() -> None:
