@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "bind/errors.h"
@@ -163,12 +164,18 @@ std::vector<Sample::Slot> Sample::find_labels() const {
     PyObject *key = nullptr, *value = nullptr, *found = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(within, &at, &key, &value) != 0;) {
       if (!PyUnicode_CheckExact(key)) return {};
-      const std::string name = py::str(py::handle(key).attr("lower")());
+      const py::object lower = py::handle(key).attr("lower")();
+      const char* const text = PyUnicode_AsUTF8(lower.ptr());
+      if (text == nullptr) {
+        PyErr_Clear();
+        return {};
+      }
+      const std::string_view name = text;
       if (name == "labels") {
         found = value;
         break;
       }
-      if (found == nullptr && name.find("label") != std::string::npos) found = value;
+      if (found == nullptr && name.find("label") != std::string_view::npos) found = value;
     }
     if (found == nullptr) return {};
     within = found;
@@ -205,10 +212,9 @@ py::object Sample::with(const std::vector<py::object>& images, const SampleDraft
   for (size_t k = 0; k < following_.size(); ++k) {
     const Following& follower = draft.following()[k];
     const auto& [slot, plain, attributes] = following_[k];
-    const bool masks = std::holds_alternative<std::unique_ptr<MaskDraft>>(follower.leaf);
-    const bool sifted = masks && draft.sanitized() && follower.listed && rows_in(plain) == rows;
-    if (!follower.touched && !draft.pure && !sifted) continue;
     const auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&follower.leaf);
+    const bool sifted = mask != nullptr && kept && follower.listed && rows_in(plain) == rows;
+    if (!follower.touched && !draft.pure && !sifted) continue;
     py::object result = plain;
     if (mask != nullptr) {
       result = result_of(**mask, plain, rewrites);

@@ -250,10 +250,9 @@ def recipe_of(
         "rewrites": call.rewrites,
         "pillow": call.pillow,
     }
-    handed: dict[str, Any] = {
-        "formatted": False, "dtype": None, "channels_last": False, "handed": True, "rest": None
-    }  # fmt: skip
-    asked = {**handed, "handed": False, "rest": rest}
+    formless: dict[str, Any] = {"formatted": False, "dtype": None, "channels_last": False}
+    handed = {**formless, "handed": True, "rest": None}
+    asked = {**formless, "handed": False, "rest": rest}
     if format is not None:
         dtype = None if format[0] is None else DTYPES[format[0]][0]
         asked.update(formatted=True, dtype=dtype, channels_last=format[1])

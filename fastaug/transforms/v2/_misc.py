@@ -87,9 +87,11 @@ class Lambda(Transform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self.lambd(settled(inpt)) if issubclass(type_of(inpt), self.types) else inpt
 
-    def _calls_for(self, *types: type) -> bool:
-        """Return whether the function may get a leaf of one of these types."""
-        return any(issubclass(one, other) or issubclass(other, one) for one in types for other in self.types)
+    def _takes_images(self) -> bool:
+        """Return whether the function gets images or videos."""
+        images = PIL.Image.Image, torch.Tensor, *tv_named("Image", "Video")
+        of_pil = any(issubclass(one, PIL.Image.Image) for one in self.types)
+        return of_pil or any(issubclass(one, self.types) for one in images)
 
     def extra_repr(self) -> str:
         name = getattr(self.lambd, "__name__", None)

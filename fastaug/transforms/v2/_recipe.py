@@ -21,6 +21,7 @@ from fastaug._names import is_ours
 from fastaug._tv_tensors.choice import loaded
 from fastaug._tv_tensors.formats import PLAIN
 from fastaug.transforms._decode import Decode
+from fastaug.transforms.v2._misc import Lambda
 from fastaug.transforms.v2._transform import reads_drafts, run, take_all
 from fastaug.transforms.v2._utils import _get_fill
 
@@ -46,9 +47,8 @@ def _apart(transform: Any, exact: bool) -> Apart | None:
     if not reads_drafts(transform):
         # Transforms of single images may take drafts.
         return Apart.CALLED if step_of(transform) is None else None
-    calls_for = getattr(cls, "_calls_for", None)
-    if calls_for is not None and is_ours(cls):
-        return Apart.DRAFTED if calls_for(transform, PIL.Image.Image, torch.Tensor) else None
+    if cls is Lambda:
+        return Apart.DRAFTED if transform._takes_images() else None
     return apart_of(getattr(cls, "_v1_transform_cls", None), exact)
 
 
