@@ -209,9 +209,9 @@ def install(monkeypatch: pytest.MonkeyPatch) -> HostBackend:
                 monkeypatch.setattr(module, function, getattr(backend, function))
     at_once = Pipeline._at_once
 
-    def unless_on_device(pipeline: Pipeline, image: Any) -> Any:
+    def unless_on_device(pipeline: Pipeline, image: Any, unpacked: bool = False) -> Any:
         """The core takes tensors that torch says are on the CPU, as these are."""
-        return NotImplemented if backend.holds(image) else at_once(pipeline, image)
+        return NotImplemented if backend.holds(image) else at_once(pipeline, image, unpacked)
 
     monkeypatch.setattr(Pipeline, "_at_once", unless_on_device)
     drawn = Alone.drawn
