@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -105,7 +106,7 @@ std::optional<Fill> MaskDraft::wide_fill(const Fill& fill) {
   const double value = fill.values[0];
   std::array<uint8_t, sizeof(int64_t)> bytes{};
   if (source.mask == MaskType::kFloat32) {
-    if (!std::isfinite(value)) return std::nullopt;
+    if (!(std::abs(value) <= std::numeric_limits<float>::max())) return std::nullopt;
     const auto sample = static_cast<float>(value);
     std::memcpy(bytes.data(), &sample, sizeof sample);
   } else {

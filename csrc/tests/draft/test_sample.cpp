@@ -129,6 +129,7 @@ TEST_CASE("the bytes of larger samples of masks are channels") {
   CHECK(padded(MaskType::kInt32, 0.5)->program().empty());
   CHECK(padded(MaskType::kInt16, 40000)->program().empty());
   CHECK(padded(MaskType::kInt64, 0x1p25)->program().empty());
+  CHECK(padded(MaskType::kFloat32, 1e39)->program().empty());
   const auto resized = [](Draft& image) { image.resize(10, 20, {2}, kTorch); };
   CHECK(moved(MaskType::kInt64, resized)->is_rounded());
   CHECK_FALSE(moved(MaskType::kFloat32, resized)->is_rounded());
