@@ -51,6 +51,7 @@ struct Item {
   FileBytes file{};
   codec::Header header{};
   std::shared_ptr<codec::ScanIndex> index{};
+  std::optional<Sample> sample{};  // that it is from, until its draft begins
 
   std::vector<OneResult> views;
   bool is_own = false;    // not Python's
@@ -294,10 +295,17 @@ class Flight {
 
   // Borrows an image that is in memory. True of one whose file is to be read.
   bool begin_item(Item& item, py::handle image, const py::object& saved) {
-    py::object source = py::reinterpret_borrow<py::object>(image);
+    const Recipe& recipe = routes_[0].recipe;
     item.mode = mode_;
     item.exif = exif_;
-    const bool is_handle = routes_[0].recipe.handles().is_handle(image);
+    auto sample = recipe.sample_of(image);
+    // The file of a sample's only image is read like that of an image alone. A sample has one view.
+    if (sample && routes_.size() == 1 && sample->images() == 1 && recipe.handles().is_handle(sample->image(0))) {
+      image = sample->image(0);
+      item.sample = std::exchange(sample, std::nullopt);
+    }
+    py::object source = py::reinterpret_borrow<py::object>(image);
+    const bool is_handle = recipe.handles().is_handle(image);
     if (is_handle) {
       const py::object plain = image.attr("plain_source")();
       if (plain.is_none()) return false;
@@ -317,7 +325,7 @@ class Flight {
       item.encoded = py::reinterpret_borrow<py::object>(image);
       return true;
     } else if (!PyUnicode_CheckExact(source.ptr())) {
-      borrow(item, image);
+      borrow(item, image, std::move(sample));
     } else if (can_read_files()) {
       item.path = owned(PyUnicode_EncodeFSDefault(source.ptr())).cast<std::string>();
       item.encoded = py::reinterpret_borrow<py::object>(image);
@@ -349,9 +357,9 @@ class Flight {
     if (incoming) begin_views(item, *incoming, 0);
   }
 
-  void borrow(Item& item, py::handle image) {
+  void borrow(Item& item, py::handle image, std::optional<Sample> sample) {
     std::optional<Drafted>& first = item.views[0].drafted;
-    routes_[0].recipe.borrow(image, first);
+    routes_[0].recipe.borrow(image, std::move(sample), first);
     // A sample has one view.
     if (!first || (first->sample && routes_.size() > 1)) return;
     item.is_own = true;
@@ -360,7 +368,8 @@ class Flight {
 
   // Begins the drafts of the views from `v` on.
   void begin_views(Item& item, const Incoming& incoming, size_t v) {
-    for (; v < routes_.size(); ++v) routes_[v].recipe.begin(incoming, std::nullopt, item.views[v].drafted);
+    for (; v < routes_.size(); ++v)
+      routes_[v].recipe.begin(incoming, std::exchange(item.sample, {}), item.views[v].drafted);
     item.is_own = std::ranges::all_of(item.views, [](const OneResult& view) { return view.drafted.has_value(); });
   }
 
@@ -454,7 +463,7 @@ class Flight {
       std::vector<Job> jobs;
       jobs.reserve(item.views.size());
       for (const OneResult& view : item.views)
-        jobs.push_back(job_of(*view.drafted, item.source, view.output.result.target));
+        jobs.push_back(job_of(view.drafted->draft, item.source, view.output.result.target));
       execute_timed(std::move(jobs), options, seconds);
       item.file = {};
       return true;
@@ -477,7 +486,7 @@ class Flight {
       // It comes again if it was no chance.
     }
     for (size_t v = 0; v < routes_.size(); ++v) {
-      routes_[v].recipe.execute(*item.views[v].drafted, source, item.views[v].output.result.target);
+      routes_[v].recipe.execute(item.views[v].drafted->draft, source, item.views[v].output.result.target);
     }
   }
 

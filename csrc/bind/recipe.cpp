@@ -41,8 +41,8 @@ Recipe::Recipe(const py::tuple& described, const py::tuple& watched, py::object 
       v2_(settings["v2"].cast<bool>()),
       handed_(settings["handed"].cast<bool>()) {
   const py::tuple leaves = settings["leaves"];
-  leaves_ = {leaves[0], leaves[1], leaves[2], leaves[3], leaves[4],
-             leaves[5], leaves[6], leaves[7], leaves[8], leaves[9]};
+  leaves_ = {leaves[0], settings["lazy"], leaves[1], leaves[2], leaves[3], leaves[4],
+             leaves[5], leaves[6],        leaves[7], leaves[8], leaves[9]};
   const py::object dtype = settings["dtype"];
   if (!dtype.is_none()) format_.dtype = static_cast<DType>(dtype.cast<int>());
   format_.channels_last = settings["channels_last"].cast<bool>();
@@ -68,10 +68,10 @@ py::object Recipe::call(py::handle image, py::handle transforms) {
   left_out_.store(pause, std::memory_order_relaxed);
   if (!drafted) return declined();
   const Output output = output_of(*drafted);
-  execute(*drafted, output.result.target);
+  execute(drafted->draft, drafted->image, output.result.target);
   for (Also& other : drafted->others) {
     other.output = output_of(other.draft, other.image);
-    run(other.draft, other.image.source.view, other.image.leading, other.output.result.target, rewrites_);
+    execute(other.draft, other.image, other.output.result.target);
   }
   const py::object result = delivered(*drafted, output);
   return rest_.is_none() ? result : rest_(result);
@@ -127,21 +127,26 @@ std::optional<Incoming> Recipe::incoming_of(py::handle image) const {
 }
 
 template <class IsOwn>
-void Recipe::borrow(py::handle image, std::optional<Drafted>& drafted, const IsOwn& is_own) const {
+void Recipe::borrow(py::handle image, std::optional<Sample> sample, std::optional<Drafted>& drafted,
+                    const IsOwn& is_own) const {
   // The cheapest check comes first: an image may be declined at each call, and a guard only once.
-  auto incoming = incoming_of(image);
-  std::optional<Sample> sample;
-  if (!incoming && v2_ && !handles_.takes(image) && (sample = Sample::of(image, leaves_))) {
-    incoming = incoming_of(sample->image(0));
+  auto incoming = sample ? std::nullopt : incoming_of(image);
+  if (!incoming && (sample || (sample = sample_of(image)))) {
+    image = sample->image(0);
+    incoming = incoming_of(image);
   }
   if ((!incoming && !handles_.takes(image)) || !is_own()) return;
   if (!incoming) incoming = handles_.incoming(image);
   if (incoming) begin(std::move(*incoming), std::move(sample), drafted);
 }
 
-void Recipe::borrow(py::handle image, std::optional<Drafted>& drafted) const {
-  borrow(image, drafted, [] { return true; });
+void Recipe::borrow(py::handle image, std::optional<Sample> sample, std::optional<Drafted>& drafted) const {
+  borrow(image, std::move(sample), drafted, [] { return true; });
   if (drafted && !drafted->is_one()) drafted.reset();
+}
+
+std::optional<Sample> Recipe::sample_of(py::handle structure) const {
+  return v2_ && !handles_.takes(structure) ? Sample::of(structure, leaves_) : std::nullopt;
 }
 
 void Recipe::begin(Incoming incoming, std::optional<Sample> sample, std::optional<Drafted>& drafted) const {
@@ -158,7 +163,8 @@ void Recipe::begin(Incoming incoming, std::optional<Sample> sample, std::optiona
 bool Recipe::begin_others(Drafted& drafted) const {
   const Outline& first = drafted.image.outline;
   for (size_t k = 1; k < drafted.sample->images(); ++k) {
-    auto incoming = incoming_of(drafted.sample->image(k));
+    const py::handle image = drafted.sample->image(k);
+    auto incoming = handles_.is_handle(image) ? handles_.incoming(image) : incoming_of(image);
     // So that all sizes, and with them all draws, stay the same.
     if (!incoming || incoming->outline.container != first.container || incoming->outline.shape != first.shape ||
         incoming->outline.flat) {
@@ -166,8 +172,9 @@ bool Recipe::begin_others(Drafted& drafted) const {
     }
     incoming->outline.pillow = pillow_;
     incoming->outline.v2 = true;
-    SampleDraft& draft = drafted.others.emplace_back(std::move(*incoming)).draft;
-    draft.many = draft.later = true;
+    Also& other = drafted.others.emplace_back(std::move(*incoming));
+    if (other.image.encoded) handles_.begin(other.draft, other.image);
+    other.draft.nested = other.draft.many = other.draft.later = true;
   }
   return true;
 }
@@ -175,7 +182,7 @@ bool Recipe::begin_others(Drafted& drafted) const {
 void Recipe::begin(py::handle image, py::handle transforms, std::optional<Drafted>& drafted) {
   if (!transforms.is(transforms_) || is_recording()) return;
   try {
-    borrow(image, drafted, [this] { return is_own(); });
+    borrow(image, std::nullopt, drafted, [this] { return is_own(); });
     if (drafted && !(draws_any_ ? draw(*drafted) : draw_nothing(*drafted))) drafted.reset();
   } catch (py::error_already_set& error) {
     // Python comes to the same error, if it is one and not Ctrl-C.
@@ -260,20 +267,18 @@ bool Recipe::interleaved(const Draft& draft) const {
   return format_.given ? format_.channels_last : draft.channel_last;
 }
 
-void Recipe::execute(const Drafted& drafted, const Target& target) const {
-  if (drafted.image.encoded) {
-    handles_.with_pixels(drafted.image, [&](const Source& source) { execute(drafted, source, target); });
+void Recipe::execute(const Draft& draft, const Incoming& image, const Target& target) const {
+  if (image.encoded) {
+    handles_.with_pixels(image, [&](const Source& source) { execute(draft, source, target); });
+  } else if (image.is_one()) {
+    execute(draft, image.source, target);
   } else {
-    execute(drafted, drafted.image.source, target);
+    run(draft, image.source.view, image.leading, target, rewrites_);
   }
 }
 
-void Recipe::execute(const Drafted& drafted, const Source& source, const Target& target) const {
-  if (drafted.image.is_one()) {
-    without_gil([&] { fastaug::execute(job_of(drafted, source, target), {nullptr, rewrites_}); });
-  } else {
-    run(drafted.draft, source.view, drafted.image.leading, target, rewrites_);
-  }
+void Recipe::execute(const Draft& draft, const Source& source, const Target& target) const {
+  without_gil([&] { fastaug::execute(job_of(draft, source, target), {nullptr, rewrites_}); });
 }
 
 Output Recipe::output_of(const Draft& draft, const Incoming& incoming) const {
@@ -304,11 +309,11 @@ py::object Recipe::delivered(const Drafted& drafted, const Output& output) const
   if (!drafted.sample) return image;
   std::vector<py::object> images{image};
   for (const Also& other : drafted.others) images.push_back(image_of(other.draft, other.image, other.output));
-  return drafted.sample->with(images, drafted.draft, rewrites_);
+  return drafted.sample->with(images, drafted.draft, leaves_, rewrites_);
 }
 
-Job job_of(const Drafted& drafted, const Source& source, const Target& target) {
-  return {drafted.draft.program(), {source.view, source.pixels.get()}, target};
+Job job_of(const Draft& draft, const Source& source, const Target& target) {
+  return {draft.program(), {source.view, source.pixels.get()}, target};
 }
 
 namespace {

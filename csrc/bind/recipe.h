@@ -51,7 +51,7 @@ struct Drafted {
 };
 
 // The job of a draft.
-Job job_of(const Drafted& drafted, const Source& source, const Target& target);
+Job job_of(const Draft& draft, const Source& source, const Target& target);
 
 class Recipe {
  public:
@@ -77,17 +77,20 @@ class Recipe {
   bool takes(pybind11::handle transforms) {
     return transforms.is(transforms_) && is_for_batches() && !is_recording() && is_own();
   }
-  // Begins a draft of an image; nothing where that is Python's to do, or takes several jobs. Errors are Python's.
-  void borrow(pybind11::handle image, std::optional<Drafted>& drafted) const;
+  // Begins a draft of an image, or of the sample that it is; nothing where that is Python's to do, or takes several
+  // jobs. Errors are Python's.
+  void borrow(pybind11::handle image, std::optional<Sample> sample, std::optional<Drafted>& drafted) const;
   void begin(Incoming incoming, std::optional<Sample> sample, std::optional<Drafted>& drafted) const;
+  // Nothing of an image that is no sample, and where samples are Python's.
+  std::optional<Sample> sample_of(pybind11::handle structure) const;
   bool draws_any() const { return draws_any_; }
   void draw(Drafted& drafted, Random& random, UniformForm form) const;
   bool takes(const Drafted& drafted) const;
   DType dtype_of(const Draft& draft) const;
   bool interleaved(const Draft& draft) const;
   Output output_of(const Drafted& drafted) const { return output_of(drafted.draft, drafted.image); }
-  void execute(const Drafted& drafted, const Target& target) const;
-  void execute(const Drafted& drafted, const Source& source, const Target& target) const;
+  // Of a draft of what one job does.
+  void execute(const Draft& draft, const Source& source, const Target& target) const;
   pybind11::object delivered(const Drafted& drafted, const Output& output) const;
   const Handles& handles() const { return handles_; }
   uint32_t rewrites() const { return rewrites_; }
@@ -106,6 +109,7 @@ class Recipe {
   static constexpr int kLongestPause = 255;
 
   bool is_own();
+  void execute(const Draft& draft, const Incoming& image, const Target& target) const;
   std::optional<Incoming> incoming_of(pybind11::handle image) const;
   // Begins the drafts of the images of a sample after the first one. False where one is Python's.
   bool begin_others(Drafted& drafted) const;
@@ -115,7 +119,8 @@ class Recipe {
   // The ops for an image, with the generator where a call has it; or nothing, and the generator as it was.
   void begin(pybind11::handle image, pybind11::handle transforms, std::optional<Drafted>& drafted);
   template <class IsOwn>
-  void borrow(pybind11::handle image, std::optional<Drafted>& drafted, const IsOwn& is_own) const;
+  void borrow(pybind11::handle image, std::optional<Sample> sample, std::optional<Drafted>& drafted,
+              const IsOwn& is_own) const;
   // False, and nothing drawn, where the image is Python's after all.
   bool draw(Drafted& drafted) const;
   bool draw_nothing(Drafted& drafted) const;

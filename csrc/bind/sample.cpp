@@ -22,6 +22,9 @@ namespace {
 
 constexpr int kDeepest = 100;
 
+// In the order of ClampingMode. The first one is None.
+constexpr std::string_view kClampingModes[] = {"", "soft", "hard"};
+
 py::object borrowed(PyObject* object) { return py::reinterpret_borrow<py::object>(object); }
 
 bool is_node(PyObject* object) {
@@ -90,7 +93,7 @@ bool Sample::visit(Slot slot, const LeafTypes& types, int depth) {
   }
   const py::handle type = py::type::handle_of(leaf);
   if (types.nodes.contains(type) || PyTuple_Check(leaf)) return false;
-  if (type.is(types.pil) || type.is(types.image) || type.is(types.video)) {
+  if (type.is(types.pil) || type.is(types.lazy) || type.is(types.image) || type.is(types.video)) {
     later_ = later_ || !tensors_.empty() || !images_.empty();
     images_.push_back(std::move(slot));
   } else if (type.is(types.tensor)) {
@@ -106,6 +109,7 @@ bool Sample::visit(Slot slot, const LeafTypes& types, int depth) {
 }
 
 bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
+  draft.nested = true;
   draft.later = later_;
   draft.many = images_.size() > 1;
   if (!following_.empty() && is_transforming()) return false;
@@ -136,19 +140,21 @@ bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
     if (!rows || !py::object(attributes["canvas_size"]).equal(py::make_tuple(draft.height(), draft.width())))
       return false;
     const Canvas size{draft.height(), draft.width()};
+    const bool listed = rank_of(one.plain) == 2;
     if (!are_boxes) {
-      draft.join({Points(*rows, size)});
+      Following points{Points(*rows, size)};
+      points.listed = listed;
+      draft.join(std::move(points));
       continue;
     }
     const py::object format = attributes["format"], mode = attributes["clamping_mode"];
     const auto found = std::ranges::find_if(types.formats, [&](py::handle known) { return known.is(format); });
-    const bool clamping = !mode.is_none();
-    const std::string name = clamping ? py::str(mode) : "soft";
-    if (found == types.formats.end() || (name != "soft" && name != "hard")) return false;
-    one.attributes["format"] = format;
-    one.attributes["clamping_mode"] = mode;
-    Following boxes{Boxes(*rows, static_cast<BoxFormat>(found - types.formats.begin()), size), clamping};
-    boxes.listed = rank_of(one.plain) == 2;
+    const std::string name = mode.is_none() ? "" : py::str(mode);
+    const auto* const clamping = std::ranges::find(kClampingModes, name);
+    if (found == types.formats.end() || clamping == std::end(kClampingModes)) return false;
+    Following boxes{Boxes(*rows, static_cast<BoxFormat>(found - types.formats.begin()), size),
+                    static_cast<ClampingMode>(clamping - kClampingModes)};
+    boxes.listed = listed;
     draft.join(std::move(boxes));
   }
   return true;
@@ -196,13 +202,16 @@ void Sample::Slot::put(const py::object& result) const {
   Py_DECREF(std::exchange(item, Py_NewRef(result.ptr())));
 }
 
-py::object Sample::with(const std::vector<py::object>& images, const SampleDraft& draft, uint32_t rewrites) const {
+py::object Sample::with(const std::vector<py::object>& images, const SampleDraft& draft, const LeafTypes& types,
+                        uint32_t rewrites) const {
   for (size_t k = 0; k < images.size(); ++k) images_[k].put(images[k]);
   py::object kept;
   int64_t rows = 0;
+  bool sifts_masks = false;
   if (const auto& sanitized = draft.sanitized()) {
     const auto torch = py::module_::import("torch");
     rows = std::ssize(sanitized->kept);
+    sifts_masks = sanitized->masks;
     kept = torch.attr("empty")(rows, "dtype"_a = torch.attr("bool"), "device"_a = "cpu");
     std::ranges::copy(sanitized->kept, static_cast<uint8_t*>(address_of(kept)));
     if (sanitized->labels) {
@@ -211,9 +220,10 @@ py::object Sample::with(const std::vector<py::object>& images, const SampleDraft
   }
   for (size_t k = 0; k < following_.size(); ++k) {
     const Following& follower = draft.following()[k];
-    const auto& [slot, plain, attributes] = following_[k];
+    const auto& [slot, plain] = following_[k];
     const auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&follower.leaf);
-    const bool sifted = mask != nullptr && kept && follower.listed && rows_in(plain) == rows;
+    const auto* const boxes = std::get_if<Boxes>(&follower.leaf);
+    const bool sifted = mask != nullptr && sifts_masks && follower.listed && rows_in(plain) == rows;
     if (!follower.touched && !draft.pure && !sifted) continue;
     py::object result = plain;
     if (mask != nullptr) {
@@ -223,20 +233,21 @@ py::object Sample::with(const std::vector<py::object>& images, const SampleDraft
       if (sifted) result = result[kept];
     } else if (follower.moved) {
       py::list sides(plain.attr("shape"));
-      if (const auto* const boxes = std::get_if<Boxes>(&follower.leaf)) {
-        if (follower.listed) sides[0] = boxes->count();
-      }
-      result = plain.attr("new_empty")(sides);
-      std::visit(
-          [to = address_of(result)](const auto& all) {
-            if constexpr (requires { all.write(to); }) all.write(to);
-          },
-          follower.leaf);
+      const auto write = [&](const auto& places) {
+        if (follower.listed) sides[0] = places.count();
+        result = plain.attr("new_empty")(sides);
+        places.write(address_of(result));
+      };
+      boxes != nullptr ? write(*boxes) : write(std::get<Points>(follower.leaf));
     }
     if (!draft.pure) result = as_class(result, py::type::handle_of(slot.leaf));
     if (!draft.pure && mask == nullptr) {
       const py::dict own = result.attr("__dict__");
-      for (const auto& [name, value] : attributes) own[name] = value;
+      if (boxes != nullptr) {
+        const std::string_view mode = kClampingModes[static_cast<size_t>(follower.clamping)];
+        own["format"] = types.formats[static_cast<size_t>(boxes->format())];
+        own["clamping_mode"] = mode.empty() ? py::object(py::none()) : py::str(mode);
+      }
       own["canvas_size"] = py::make_tuple(draft.height(), draft.width());
     }
     slot.put(result);

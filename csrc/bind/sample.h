@@ -11,11 +11,11 @@
 
 namespace fastaug::bind {
 
-// The classes of leaves, as fastaug.transforms.v2._recipe has them: those of images, videos, tensors, places and masks
-// exactly;
-// members of boxes' format; a dictionary of classes that have leaves; bases of what is Python's to do.
+// The classes of leaves, as fastaug.transforms.v2._recipe has them: those of images, encoded ones, videos, tensors,
+// places and masks exactly; members of boxes' format; a dictionary of classes that have leaves; bases of what is
+// Python's to do.
 struct LeafTypes {
-  pybind11::object pil, image, video, tensor, boxes, points, mask;
+  pybind11::object pil, lazy, image, video, tensor, boxes, points, mask;
   pybind11::tuple formats;
   pybind11::dict nodes;
   pybind11::tuple others;
@@ -32,7 +32,8 @@ class Sample {
   // Has the draft of the image followed. False where what follows is Python's.
   bool joins(SampleDraft& draft, const LeafTypes& types);
   // The tree with these results, one for each image, for which it runs the programs of masks.
-  pybind11::object with(const std::vector<pybind11::object>& images, const SampleDraft& draft, uint32_t rewrites) const;
+  pybind11::object with(const std::vector<pybind11::object>& images, const SampleDraft& draft, const LeafTypes& types,
+                        uint32_t rewrites) const;
 
  private:
   // The place of a leaf in a tuple or list, or that of a key of a dictionary.
@@ -45,8 +46,7 @@ class Sample {
   };
   struct Follows {
     Slot slot;
-    pybind11::object plain{};     // a tensor
-    pybind11::dict attributes{};  // of the result
+    pybind11::object plain{};  // a tensor
   };
 
   // All places of the tensor of labels, as v2 looks for it in a sample.

@@ -129,6 +129,19 @@ Padding padding_of(const py::object& value) {
   return mode;
 }
 
+BoxFormat format_of(const py::object& value) {
+  const auto format = value.cast<int>();
+  if (format < 0 || format > static_cast<int>(BoxFormat::kCxcywh)) refuse();
+  return static_cast<BoxFormat>(format);
+}
+
+ClampingMode clamping_of(const py::object& value) {
+  const auto name = value.cast<std::string>();
+  if (name == "none") return ClampingMode::kNone;
+  if (name != "soft" && name != "hard") refuse();
+  return name == "hard" ? ClampingMode::kHard : ClampingMode::kSoft;
+}
+
 double chance_of(const py::object& value) { return value.cast<double>(); }
 
 // By the names of policies, in the order of Effect.
@@ -309,12 +322,19 @@ const std::unordered_map<std::string, Read>& readers() {
          step.p = told.as<double>();
          return step;
        }},
-      {"Sanitize",
+      {"ConvertBoundingBoxFormat",
+       [](Told& told) -> steps::Step { return steps::ConvertBoundingBoxFormat{format_of(told.next())}; }},
+      {"ClampBoundingBoxes",
+       [](Told& told) -> steps::Step { return steps::ClampBoundingBoxes{told.maybe(clamping_of)}; }},
+      {"SetClampingMode", [](Told& told) -> steps::Step { return steps::SetClampingMode{clamping_of(told.next())}; }},
+      {"ClampKeyPoints", [](Told&) -> steps::Step { return steps::ClampKeyPoints{}; }},
+      {"SanitizeBoundingBoxes",
        [](Told& told) -> steps::Step {
          const Limit size = as_limit(told.next());
          const Limit area = as_limit(told.next());
-         return steps::Sanitize{size, area, told.as<bool>()};
+         return steps::SanitizeBoundingBoxes{size, area, told.as<bool>()};
        }},
+      {"SanitizeKeyPoints", [](Told& told) -> steps::Step { return steps::SanitizeKeyPoints{told.as<bool>()}; }},
       {"PermuteChannels", [](Told&) -> steps::Step { return steps::PermuteChannels{}; }},
       {"Grayscale", [](Told& told) -> steps::Step { return steps::Grayscale{told.maybe(length_of)}; }},
       {"Recolour", [](Told& told) -> steps::Step { return steps::Recolour{op_of(told.next())}; }},

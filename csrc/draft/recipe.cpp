@@ -40,6 +40,7 @@ class Drafter {
 
   // An encoded image has been opened as it is to be; one of Pillow's may have to be turned or converted.
   void operator()(const steps::Decode& step) {
+    if (draft_.nested) return decline();  // an error
     if (draft_.source.container == Container::kEncoded) return;
     const bool stays = draft_.is_pil() && !step.exif && (step.mode == Mode::kNone || step.mode == draft_.mode);
     if (!stays || (draft_.source.v2 && draft_.pixel_ops() > 0)) decline();
@@ -148,12 +149,15 @@ class Drafter {
     if (!draft_.declined()) boxes->clear_but(reinterpret_cast<const bool*>(crop.within.data()));
   }
 
-  // Other labels are errors.
-  void operator()(const steps::Sanitize& step) {
-    Boxes* const boxes = draft_.boxes();
-    if (boxes == nullptr || (step.has_labels && draft_.labels != boxes->count())) return decline();
-    draft_.sanitize(step.size, step.area, step.has_labels);
+  void operator()(const steps::ConvertBoundingBoxFormat& step) { draft_.convert_boxes(step.format); }
+  void operator()(const steps::ClampBoundingBoxes& step) { draft_.clamp_boxes(step.mode); }
+  void operator()(const steps::SetClampingMode& step) { draft_.set_clamping_mode(step.mode); }
+  void operator()(const steps::ClampKeyPoints&) { draft_.clamp_points(); }
+  // Without boxes, or points, it is an error.
+  void operator()(const steps::SanitizeBoundingBoxes& step) {
+    draft_.sanitize_boxes(step.size, step.area, step.has_labels);
   }
+  void operator()(const steps::SanitizeKeyPoints& step) { draft_.sanitize_points(step.has_labels); }
 
   void operator()(const steps::RandomResizedCrop& step) {
     const int64_t height = draft_.height(), width = draft_.width();

@@ -120,9 +120,22 @@ struct Perspective {
 struct ColorJitter {
   std::optional<Range> brightness, contrast, saturation, hue;
 };
-// Of boxes, with their masks, and their labels if there are any.
-struct Sanitize {
+struct ConvertBoundingBoxFormat {
+  BoxFormat format;
+};
+struct ClampBoundingBoxes {
+  std::optional<ClampingMode> mode;  // else that of the boxes
+};
+struct SetClampingMode {
+  ClampingMode mode;
+};
+struct ClampKeyPoints {};
+// With the masks of boxes, and with labels if there are any.
+struct SanitizeBoundingBoxes {
   Limit size, area;
+  bool has_labels;
+};
+struct SanitizeKeyPoints {
   bool has_labels;
 };
 struct PhotometricDistort {
@@ -199,12 +212,14 @@ struct Chosen;
 struct ShuffledByPython;
 struct ChosenByPython;
 
-using Step = std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, ToDtype,
-                          Normalize, Resize, CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, ZoomOut,
-                          RandomIouCrop, RandomResizedCrop, PhotometricDistort, PermuteChannels, Sanitize, ScaleJitter,
-                          RandomResize, RandomShortestSize, RandomRotation, RandomAffine, Perspective, ColorJitter,
-                          Grayscale, Recolour, Adjustment, GaussianBlur, Jpeg, Erasing, RandomOps, RandomPolicy, Group,
-                          Shuffled, Chosen, ShuffledByPython, ChosenByPython>;
+using Step =
+    std::variant<Decode, ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, ToDtype,
+                 Normalize, Resize, CenterCrop, Pad, Flip, RandomCrop, RandomCropByAxis, ZoomOut, RandomIouCrop,
+                 RandomResizedCrop, PhotometricDistort, PermuteChannels, ConvertBoundingBoxFormat, ClampBoundingBoxes,
+                 SetClampingMode, ClampKeyPoints, SanitizeBoundingBoxes, SanitizeKeyPoints, ScaleJitter, RandomResize,
+                 RandomShortestSize, RandomRotation, RandomAffine, Perspective, ColorJitter, Grayscale, Recolour,
+                 Adjustment, GaussianBlur, Jpeg, Erasing, RandomOps, RandomPolicy, Group, Shuffled, Chosen,
+                 ShuffledByPython, ChosenByPython>;
 
 struct Group {
   std::optional<double> p;  // done if a draw is below that,

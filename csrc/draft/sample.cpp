@@ -153,34 +153,98 @@ Reason MaskDraft::follow(HowT how, Canvas after) {
   return reason != Reason::kNone || Canvas{shape.height, shape.width} == after ? reason : Reason::kShape;
 }
 
-Boxes* SampleDraft::boxes() {
-  Boxes* found = nullptr;
+template <class PlacesT>
+Following* SampleDraft::only() {
+  Following* found = nullptr;
   for (Following& one : following_) {
-    Boxes* const boxes = std::get_if<Boxes>(&one.leaf);
-    if (boxes != nullptr && std::exchange(found, boxes) != nullptr) return nullptr;
+    if (std::holds_alternative<PlacesT>(one.leaf) && std::exchange(found, &one) != nullptr) return nullptr;
   }
   return found;
 }
 
-void SampleDraft::sanitize(const Limit& size, const Limit& area, bool with_labels) {
+Boxes* SampleDraft::boxes() {
+  Following* const found = only<Boxes>();
+  return found == nullptr ? nullptr : std::get_if<Boxes>(&found->leaf);
+}
+
+void SampleDraft::convert_boxes(BoxFormat format) {
   for (Following& one : following_) {
     Boxes* const boxes = std::get_if<Boxes>(&one.leaf);
     if (boxes == nullptr) continue;
-    // Of a plane alone, torchvision removes rows of pixels.
-    const auto loses_rows = [count = boxes->count()](const Following& other) {
-      const auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&other.leaf);
-      return mask != nullptr && !other.listed && (*mask)->height() == count;
-    };
-    if (sanitized_ || !one.listed || std::ranges::any_of(following_, loses_rows)) {
-      decline(Reason::kNumber);
-      return;
-    }
-    sanitized_ = {std::vector<uint8_t>(static_cast<size_t>(boxes->count())), with_labels};
-    auto* const kept = reinterpret_cast<bool*>(sanitized_->kept.data());
-    boxes->valid(size, area, kept);
-    boxes->keep(kept);
+    one.touched = true;
+    if (boxes->format() == format) continue;
+    boxes->convert(format);
+    one.moved = true;
+  }
+}
+
+void SampleDraft::clamp_boxes(std::optional<ClampingMode> by) {
+  for (Following& one : following_) {
+    Boxes* const boxes = std::get_if<Boxes>(&one.leaf);
+    if (boxes == nullptr) continue;
+    if (by.value_or(one.clamping) != ClampingMode::kNone) boxes->clamp();
     one.touched = one.moved = true;
   }
+}
+
+void SampleDraft::set_clamping_mode(ClampingMode clamping) {
+  for (Following& one : following_) {
+    if (!std::holds_alternative<Boxes>(one.leaf)) continue;
+    one.clamping = clamping;
+    one.touched = one.moved = true;
+  }
+}
+
+void SampleDraft::clamp_points() {
+  for (Following& one : following_) {
+    Points* const points = std::get_if<Points>(&one.leaf);
+    if (points == nullptr) continue;
+    points->clamp();
+    one.touched = one.moved = true;
+  }
+}
+
+template <class PlacesT>
+void SampleDraft::sanitize(bool with_labels, const auto& valid) {
+  Following* const found = only<PlacesT>();
+  if (sanitized_ || found == nullptr || !found->listed) {
+    decline(Reason::kNumber);
+    return;
+  }
+  auto& places = std::get<PlacesT>(found->leaf);
+  // Other labels are errors.
+  if (with_labels && labels != places.count()) {
+    decline(Reason::kNumber);
+    return;
+  }
+  sanitized_ = {std::vector<uint8_t>(static_cast<size_t>(places.count())), std::is_same_v<PlacesT, Boxes>, with_labels};
+  auto* const kept = reinterpret_cast<bool*>(sanitized_->kept.data());
+  valid(places, kept);
+  found->touched = found->moved = true;
+}
+
+void SampleDraft::sanitize_boxes(const Limit& size, const Limit& area, bool with_labels) {
+  const Boxes* const all = boxes();
+  // Of a plane alone, torchvision removes rows of pixels.
+  const auto loses_rows = [&](const Following& other) {
+    const auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&other.leaf);
+    return mask != nullptr && !other.listed && all != nullptr && (*mask)->height() == all->count();
+  };
+  if (std::ranges::any_of(following_, loses_rows)) {
+    decline(Reason::kNumber);
+    return;
+  }
+  sanitize<Boxes>(with_labels, [&](Boxes& boxes, bool* kept) {
+    boxes.valid(size, area, kept);
+    boxes.keep(kept);
+  });
+}
+
+void SampleDraft::sanitize_points(bool with_labels) {
+  sanitize<Points>(with_labels, [](Points& points, bool* kept) {
+    points.valid(1, points.count(), kept);
+    points.keep(kept, 1);
+  });
 }
 
 void SampleDraft::cast_masks(const std::string& dtype) {
@@ -205,7 +269,7 @@ Reason SampleDraft::follow(const Move& move, PlaneSize before) {
       if constexpr (requires { *leaf; }) {
         return leaf->follow(how, after);
       } else {
-        return Mover(leaf, one.clamping, after)(how);
+        return Mover(leaf, one.clamping != ClampingMode::kNone, after)(how);
       }
     };
     const Reason reason = std::visit(follows, one.leaf, move);

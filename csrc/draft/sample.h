@@ -45,19 +45,23 @@ class MaskDraft : public Draft {
   int fill_bytes_ = 1;
 };
 
+// How boxes are cut to the canvas where they move. Of those that are not turned, both ways are one.
+enum class ClampingMode : uint8_t { kNone, kSoft, kHard };
+
 // What follows the image of a sample.
 struct Following {
   std::variant<Boxes, Points, std::unique_ptr<MaskDraft>> leaf;
-  bool clamping = false;  // boxes are cut to the canvas where they move
-  bool touched = false;   // the result is another object
-  bool moved = false;     // with numbers of its own
-  bool listed = true;     // boxes in rows, and masks of planes
+  ClampingMode clamping = ClampingMode::kNone;  // of boxes
+  bool touched = false;                         // the result is another object
+  bool moved = false;                           // with numbers of its own
+  bool listed = true;                           // boxes and points in rows, and masks of planes
 };
 
-// Which boxes stay.
+// Which boxes, or points, stay.
 struct Sanitized {
   std::vector<uint8_t> kept;
-  bool labels;  // these are the rows of labels, too
+  bool masks;   // these are the planes of masks,
+  bool labels;  // and the rows of labels, too
 };
 
 // A draft whose moves are followed, as in torchvision.transforms.v2.
@@ -65,6 +69,7 @@ class SampleDraft : public Draft, private Follower {
  public:
   using Draft::Draft;
 
+  bool nested = false;  // it is in a tuple, list or dictionary
   bool many = false;    // it is one of several images
   bool later = false;   // a plain tensor, or another image, comes before the image
   int64_t labels = -1;  // their rows; -1 where there are none
@@ -85,8 +90,16 @@ class SampleDraft : public Draft, private Follower {
   // Those that follow, if they are the only ones.
   Boxes* boxes();
 
-  // Removes boxes that are too small, or not on the canvas. Masks lose the same rows, if they have as many.
-  void sanitize(const Limit& size, const Limit& area, bool with_labels);
+  void convert_boxes(BoxFormat format);
+  // By their own mode, if none is told. Without a mode they become others of the same numbers.
+  void clamp_boxes(std::optional<ClampingMode> by);
+  void set_clamping_mode(ClampingMode clamping);
+  void clamp_points();
+
+  // Removes boxes that are too small, or not on the canvas. Masks lose the same planes, if they have as many.
+  // Declines, as points do, unless there is one leaf of such rows and, if they are told, labels of as many.
+  void sanitize_boxes(const Limit& size, const Limit& area, bool with_labels);
+  void sanitize_points(bool with_labels);
   const std::optional<Sanitized>& sanitized() const { return sanitized_; }
 
   // To a dtype of torch's name.
@@ -94,6 +107,11 @@ class SampleDraft : public Draft, private Follower {
 
  private:
   Reason follow(const Move& move, PlaneSize before) override;
+  // What follows of a type, if it is the only one.
+  template <class PlacesT>
+  Following* only();
+  template <class PlacesT>
+  void sanitize(bool with_labels, const auto& valid);
 
   std::vector<Following> following_;
   std::optional<Sanitized> sanitized_;

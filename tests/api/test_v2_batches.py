@@ -17,6 +17,7 @@ from torchvision.transforms import v2 as TV
 import fastaug
 import fastaug.io
 from fastaug._image import kept
+from fastaug.io import LazyImage
 from fastaug.transforms import v2 as T
 from support.differences import each
 from support.images import PHOTOS, photo, to_chw
@@ -237,6 +238,20 @@ def test_handles_in_samples(paths: list[Path]) -> None:
     assert_equal(detection(T).batch(list(zip(handles, targets))), expected)
     torch.manual_seed(5)
     assert_equal([detection(T)(handle, target) for handle, target in zip(handles, targets)], expected)
+
+
+@each("as_bytes", [False, True])
+def test_broken_files_in_samples(as_bytes: bool, paths: list[Path]) -> None:
+    paths[2].write_bytes(paths[2].read_bytes()[:-200])
+    handles = [LazyImage(path.read_bytes() if as_bytes else path) for path in paths]
+    batch = [(handle, target) for handle, (_, target) in zip(handles, samples())]
+    pipeline = detection(T)
+    pipeline.batch(batch[:2])  # and from here on by the core
+    with pytest.raises(OSError, match="truncated") as one:
+        pipeline(batch[2])
+    with pytest.raises(type(one.value), match="truncated") as several:
+        pipeline.batch(batch)
+    assert several.value.index == 2  # type: ignore[attr-defined]
 
 
 def test_functions_take_handles(paths: list[Path]) -> None:

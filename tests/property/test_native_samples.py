@@ -22,6 +22,7 @@ import fastaug
 from fastaug import tv_tensors
 from fastaug._draft.recipe import Parts
 from fastaug._draft.replaced import sample_functions
+from fastaug.io import LazyImage
 from fastaug.transforms import Decode, InterpolationMode, v2
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._recipe import packer_of
@@ -43,6 +44,7 @@ from support.native_calls import (
     random_image,
     same,
     shape,
+    stored,
 )
 from support.native_steps import Steps
 from support.own_names import own_names
@@ -82,6 +84,15 @@ STEPS["RandomChannelPermutation"] = lambda r: v2.RandomChannelPermutation()
 STEPS["RandomZoomOut"] = lambda r: v2.RandomZoomOut(
     fill(r), r.choice([(1.0, 4.0), (1, 1), [1.2, 1.9]]), r.choice([0.5, 1.0])
 )
+
+
+FORMATS = ("XYXY", "XYWH", "CXCYWH")
+STEPS["ConvertBoundingBoxFormat"] = lambda r: v2.ConvertBoundingBoxFormat(
+    r.choice([*FORMATS, "cxcywh", *tv_tensors.BoundingBoxFormat])
+)
+STEPS["ClampBoundingBoxes"] = lambda r: v2.ClampBoundingBoxes(r.choice(["auto", "soft", "hard", None]))
+STEPS["SetClampingMode"] = lambda r: v2.SetClampingMode(r.choice(["soft", "hard", None]))
+STEPS["ClampKeyPoints"] = lambda r: v2.ClampKeyPoints()
 
 
 def outside(r: Random) -> Any:
@@ -133,7 +144,8 @@ def of_places(r: Random) -> list[Any]:
         r.choice([1, 5]), labels_getter=r.choice(["default", None, lambda sample: None])
     )
     others = [v2.ConvertBoundingBoxFormat("CXCYWH"), v2.ClampBoundingBoxes(), v2.ClampKeyPoints(), v2.ToPureTensor()]
-    return [*r.sample([sanitize, v2.SanitizeKeyPoints(), *others], r.randint(1, 3))]
+    points = v2.SanitizeKeyPoints(r.choice([None, None, "default", lambda sample: None]))
+    return [*r.sample([sanitize, points, *others], r.randint(1, 3))]
 
 
 #: What pipelines end in, and what may come after it.
@@ -175,7 +187,7 @@ def places(r: Random, canvas: tuple[int, int]) -> Any:
     if points:
         values = values.reshape(count, 1, 2) if r.random() < 0.3 else values
         return tv_tensors.KeyPoints(values, canvas_size=canvas)
-    format, clamping = r.choice(["XYXY", "XYWH", "CXCYWH"]), r.choice(["soft", "hard", None])
+    format, clamping = r.choice(FORMATS), r.choice(["soft", "hard", None])
     if r.random() < 0.05:
         format, values = "CXCYWHR", torch.rand(count, 5) * 20
     return tv_tensors.BoundingBoxes(  # type: ignore[call-overload]
@@ -224,7 +236,7 @@ def arranged(r: Random, leaves: list[Any]) -> Any:
 
 
 def random_sample(r: Random, image: Any) -> Any:
-    canvas = (image.height, image.width) if isinstance(image, Image.Image) else (30, 40)
+    canvas = (image.height, image.width) if isinstance(image, (Image.Image, LazyImage)) else (30, 40)
     if isinstance(image, torch.Tensor) and image.ndim > 1:
         canvas = image.shape[-2], image.shape[-1]
     leaves = [other_leaf(r, canvas) for _ in range(r.randint(0, 4))]
@@ -265,11 +277,24 @@ def test_results_words_and_aliases_of_samples_are_the_same(part: int) -> None:
     assert who["native"] > 50, who
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", range(cases(8)))
+def test_samples_of_encoded_images_are_the_same(part: int) -> None:
+    who: Counter[str] = Counter()
+    for case in range(400):
+        r = Random(f"encoded {part} {case}")
+        pipeline = random_pipeline(r, *([decoding(r)] if r.random() < 0.1 else []))
+        who[compared(pipeline, random_sample(r, plain_image(r, "encoded")), case)] += 1
+    assert who["native"] > 25, who
+
+
 def images_of_one_size(r: Random) -> list[Any]:
     """Images and videos, mostly of one size and container, which the core does."""
     pixels = [noise(r, 9, 12, 3) for _ in range(r.randint(2, 4))]
-    if r.random() < 0.3:
+    if r.random() < 0.4:
         images: list[Any] = [Image.fromarray(one) for one in pixels]
+        if r.random() < 0.5:
+            images = [LazyImage(stored(one, "PNG")) if r.random() < 0.8 else one for one in images]
     else:
         planes = [torch.from_numpy(one).permute(2, 0, 1) for one in pixels]
         ways = [IMAGE, IMAGE, lambda one: IMAGE(one.contiguous()), lambda one: VIDEO(torch.stack([one, 255 - one]))]
@@ -491,6 +516,30 @@ def test_boxes_are_removed_with_their_labels_and_masks(part: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", range(cases(4)))
+def test_points_are_removed_with_their_labels(part: int) -> None:
+    who: Counter[str] = Counter()
+    for case in range(200):
+        r = Random(f"sanitize points {part} {case}")
+        image = image_of(r, r.choice(["RGB", "tagged", "tensor", "video", "encoded"]))
+        canvas = (image.shape[-2], image.shape[-1]) if isinstance(image, torch.Tensor) else (image.height, image.width)
+        count, group = r.choice([0, 1, 3, 5]), r.choice([(), (), (2,)])
+        values = torch.tensor([r.uniform(-5, 50) for _ in range(count * 2 * (group or (1,))[0])])
+        points = tv_tensors.KeyPoints(
+            values.reshape(count, *group, 2).to(r.choice([torch.float32, torch.int64])), canvas_size=canvas
+        )
+        target = {"points": points, "mask": mask(r, canvas), "boxes": places(r, canvas), **labelled(r, count)}
+        for name in r.sample(["mask", "boxes"], r.randint(0, 2)):
+            del target[name]
+        sample: Any = r.choice([(image, target), {"image": image, **target}])
+        sanitize = v2.SanitizeKeyPoints(r.choice(["default", None]))
+        steps = [*several(r)[: r.randint(0, 2)], v2.ToImage(), floats(r), sanitize]
+        steps += r.choice([[], [v2.RandomHorizontalFlip()], [v2.ToPureTensor()], [v2.ClampKeyPoints()]])
+        who[compared(v2.Compose(steps), sample, case)] += 1
+    assert who["native"] > 15, who
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("step", [*STEPS, *BY_TYPES])
 @each("kind", ["RGB", "tagged", "tensor"])
 def test_each_step_moves_masks_in_every_setting(step: str, kind: str) -> None:
@@ -559,7 +608,7 @@ KNOWN = {step for step in STEPS if " " not in step} | {
     "ToImage",
     "ToPureTensor",
 }
-KNOWN |= {"ConvertImageDtype", "RandomIoUCrop", "SanitizeBoundingBoxes", "ToDtype"}
+KNOWN |= {"ConvertImageDtype", "RandomIoUCrop", "SanitizeBoundingBoxes", "SanitizeKeyPoints", "ToDtype"}
 
 
 def test_every_transform_that_is_packed_is_tested() -> None:

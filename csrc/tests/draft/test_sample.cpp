@@ -153,7 +153,7 @@ TEST_CASE("boxes that are too small are removed, once") {
     Following mask{std::make_unique<MaskDraft>(plane)};
     mask.listed = false;
     image->join(std::move(mask));
-    image->sanitize({true, 1, 0}, {true, 1, 0}, true);
+    image->sanitize_boxes({true, 1, 0}, {true, 1, 0}, true);
     return image;
   };
   const auto image = sanitized(true, 30);
@@ -161,7 +161,7 @@ TEST_CASE("boxes that are too small are removed, once") {
   REQUIRE(image->boxes() != nullptr);
   CHECK(image->boxes()->count() == 1);
   CHECK(image->sanitized()->kept == std::vector<uint8_t>{1, 0, 0});
-  image->sanitize({true, 1, 0}, {true, 1, 0}, true);
+  image->sanitize_boxes({true, 1, 0}, {true, 1, 0}, true);
   CHECK(image->declined());
   CHECK(sanitized(false, 30)->declined());
   // torch would take pixels for boxes.

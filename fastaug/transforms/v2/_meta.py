@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from fastaug._draft.recipe import NoRecipe, Packed
 from fastaug._tv_tensors.boxes import BoxesDraft
+from fastaug._tv_tensors.formats import PLAIN, format_name
 from fastaug._tv_tensors.points import PointsDraft
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping
 from fastaug.transforms.v2._utils import tv_types
 
 __all__ = ["ClampBoundingBoxes", "ClampKeyPoints", "ConvertBoundingBoxFormat", "SetClampingMode"]
+
+
+def _named(mode: Any) -> str:
+    """Return the name of a clamping mode for the core."""
+    if mode not in (None, "soft", "hard"):
+        raise NoRecipe
+    return mode or "none"
 
 
 class _OfPlaces(Keeping):
@@ -49,6 +58,12 @@ class ConvertBoundingBoxFormat(_OfPlaces):
             return inpt
         return F.convert_bounding_box_format(inpt, new_format=self.format)
 
+    def _packed(self) -> Packed:
+        name = format_name(self.format)
+        if name not in PLAIN:
+            raise NoRecipe
+        return "ConvertBoundingBoxFormat", PLAIN.index(name)
+
 
 class ClampBoundingBoxes(_OfPlaces):
     """Boxes without what lies outside of the image.
@@ -80,6 +95,9 @@ class ClampBoundingBoxes(_OfPlaces):
             return inpt
         return F.clamp_bounding_boxes(inpt, clamping_mode=self.clamping_mode)
 
+    def _packed(self) -> Packed:
+        return "ClampBoundingBoxes", None if self.clamping_mode == "auto" else _named(self.clamping_mode)
+
 
 class ClampKeyPoints(_OfPlaces):
     """Key points moved into the image where they lie outside.
@@ -98,6 +116,9 @@ class ClampKeyPoints(_OfPlaces):
             inpt.clamp()
             return inpt
         return F.clamp_keypoints(inpt)
+
+    def _packed(self) -> Packed:
+        return ("ClampKeyPoints",)
 
 
 class SetClampingMode(_OfPlaces):
@@ -129,3 +150,6 @@ class SetClampingMode(_OfPlaces):
         boxes = inpt if isinstance(inpt, BoxesDraft) else inpt.clone()
         boxes.clamping_mode = self.clamping_mode
         return boxes
+
+    def _packed(self) -> Packed:
+        return "SetClampingMode", _named(self.clamping_mode)

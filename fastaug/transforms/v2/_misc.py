@@ -269,6 +269,16 @@ class _Sanitizer(Keeping):
     def _valid(self, draft: Any) -> torch.Tensor:
         """Return which items are valid, a bool for each."""
 
+    def _has_labels(self) -> bool:
+        """Return whether labels are looked for.
+
+        Raises:
+            NoRecipe: by a function of the user's.
+        """
+        if self._labels_getter not in (_find_labels_default_heuristic, _no_labels):
+            raise recipe.NoRecipe
+        return self._labels_getter is not _no_labels
+
     def _params_for(self, flat_inputs: list[Any], labels: Any) -> dict[str, Any]:
         """Return which items are "valid", and the "labels", a tuple of tensors or None."""
         places = (get_bounding_boxes if self._drafts is BoxesDraft else get_keypoints)(flat_inputs)
@@ -376,10 +386,8 @@ class SanitizeBoundingBoxes(_Sanitizer):
         return draft.sanitize(self.min_size, self.min_area)
 
     def _packed(self) -> recipe.Packed:
-        if self._labels_getter not in (_find_labels_default_heuristic, _no_labels):
-            raise recipe.NoRecipe
         limits = recipe.number(self.min_size), recipe.number(self.min_area)
-        return "Sanitize", *limits, self._labels_getter is not _no_labels
+        return "SanitizeBoundingBoxes", *limits, self._has_labels()
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         if isinstance(inpt, MaskDraft) and inpt.select(params["valid"]):
@@ -419,3 +427,6 @@ class SanitizeKeyPoints(_Sanitizer):
 
     def _valid(self, draft: PointsDraft) -> torch.Tensor:
         return draft.sanitize()
+
+    def _packed(self) -> recipe.Packed:
+        return "SanitizeKeyPoints", self._has_labels()
