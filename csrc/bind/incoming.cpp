@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "bind/errors.h"
 #include "bind/once.h"
+#include "bind/tensors.h"
 
 namespace py = pybind11;
 
@@ -18,62 +19,21 @@ namespace {
 
 constexpr int64_t kTooManyPixels = int64_t{1} << 31;
 
-py::object interned(const char* name) { return owned(PyUnicode_InternFromString(name)); }
-
-py::object get(py::handle object, const py::object& name) { return owned(PyObject_GetAttr(object.ptr(), name.ptr())); }
-
-py::object call(py::handle object, const py::object& name) {
-  return owned(PyObject_CallMethodNoArgs(object.ptr(), name.ptr()));
-}
-
-// Attributes of images, looked up once.
+// Attributes of images that are no tensors, looked up once.
 struct Known {
-  py::object image, array, mapped, tensor;  // types
-  py::object uint8, float32, strided;
-  std::array<py::object, kMaskSamples.size()> masks;  // dtypes
+  py::object image, array, mapped;  // types
   // Names.
-  py::object im, mode, size, info, transparency, comment, dtype, layout, is_cpu, shape, is_contiguous, data_ptr,
-      as_subclass;
-  py::object stride, requires_grad, is_neg, current_level;
-  py::object recording, level, forward, empty, cpu, keywords;
-  std::array<py::object, 4> dtypes;
+  py::object im, mode, size, info, transparency, comment;
 
   Known() {
-    const auto torch = py::module_::import("torch");
     image = py::module_::import("PIL.Image").attr("Image");
     const auto numpy = py::module_::import("numpy");
     array = numpy.attr("ndarray");
     mapped = numpy.attr("memmap");
-    tensor = torch.attr("Tensor");
-    uint8 = torch.attr("uint8");
-    float32 = torch.attr("float32");
-    strided = torch.attr("strided");
-    const std::pair<py::object*, const char*> names[] = {{&im, "im"},
-                                                         {&mode, "mode"},
-                                                         {&size, "size"},
-                                                         {&info, "info"},
-                                                         {&transparency, "transparency"},
-                                                         {&comment, "comment"},
-                                                         {&dtype, "dtype"},
-                                                         {&layout, "layout"},
-                                                         {&is_cpu, "is_cpu"},
-                                                         {&shape, "shape"},
-                                                         {&data_ptr, "data_ptr"},
-                                                         {&is_contiguous, "is_contiguous"},
-                                                         {&stride, "stride"},
-                                                         {&requires_grad, "requires_grad"},
-                                                         {&is_neg, "is_neg"},
-                                                         {&current_level, "_current_level"},
-                                                         {&as_subclass, "as_subclass"}};
+    const std::pair<py::object*, const char*> names[] = {
+        {&im, "im"},          {&mode, "mode"}, {&size, "size"}, {&info, "info"}, {&transparency, "transparency"},
+        {&comment, "comment"}};
     for (const auto& [to, name] : names) *to = interned(name);
-    recording = torch.attr("_C").attr("_is_tracing");
-    level = torch.attr("_C").attr("_functorch").attr("peek_interpreter_stack");
-    forward = py::module_::import("torch.autograd.forward_ad");
-    empty = torch.attr("empty");
-    cpu = torch.attr("device")("cpu");
-    keywords = py::make_tuple(dtype, interned("device"));
-    for (size_t k = 0; k < masks.size(); ++k) masks[k] = torch.attr(kMaskSamples[k].name);
-    for (size_t k = 0; k < dtypes.size(); ++k) dtypes[k] = torch.attr(name_of(static_cast<DType>(k)));
   }
 
   static const Known& known() {
@@ -137,24 +97,6 @@ std::optional<Incoming> as_pil(py::handle image, const Known& known) {
 
 enum class Reading { kImage, kMask, kOnDevice };
 
-// Nothing where float samples are more than numbers in memory, or are differentiated.
-bool is_plain_memory(py::handle tensor, const Known& known) {
-  return get(tensor, known.requires_grad).ptr() == Py_False && call(tensor, known.is_neg).ptr() == Py_False &&
-         PyLong_AsLongLong(get(known.forward, known.current_level).ptr()) < 0;
-}
-
-// The numbers of a tuple of ints; nothing where one of them is something else.
-std::optional<std::vector<int64_t>> integers(const py::object& tuple) {
-  if (!PyTuple_Check(tuple.ptr())) return std::nullopt;
-  std::vector<int64_t> all(static_cast<size_t>(PyTuple_GET_SIZE(tuple.ptr())));
-  for (size_t k = 0; k < all.size(); ++k) {
-    PyObject* const number = PyTuple_GET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(k));
-    if (!PyLong_Check(number)) return std::nullopt;
-    all[k] = PyLong_AsLongLong(number);
-  }
-  return all;
-}
-
 // That of a tensor whose samples, if it is contiguous, lie in the order of its axes.
 std::vector<int64_t> dense_strides(const std::vector<int64_t>& sides) {
   std::vector<int64_t> strides(sides.size(), 1);
@@ -163,7 +105,8 @@ std::vector<int64_t> dense_strides(const std::vector<int64_t>& sides) {
 }
 
 // All but the address of the samples.
-std::optional<Incoming> layout_of(py::handle image, const Known& known, bool v2, Reading as) {
+std::optional<Incoming> layout_of(py::handle image, bool v2, Reading as) {
+  const TorchNames& known = TorchNames::known();
   const py::object dtype = get(image, known.dtype);
   const auto mask = std::ranges::find_if(known.masks, [&](const py::object& one) { return dtype.is(one); });
   const bool masks = as == Reading::kMask && mask != known.masks.end();
@@ -201,7 +144,7 @@ std::optional<Incoming> layout_of(py::handle image, const Known& known, bool v2,
     outline.channel_last = together && std::min({channels, height, width}) > 1;
     if (v2 && (outline.channel_last || height * width == 1)) return std::nullopt;
     if (!outline.channel_last && (plane != height * width || row != width || pixel != 1)) return std::nullopt;
-    if (!is_plain_memory(image, known)) return std::nullopt;
+    if (!is_plain_memory(image)) return std::nullopt;
   } else if (told) {
     outline.contiguous = contiguous;
     outline.channel_last = rank > 2 && channels > 1 && 0 < plane && plane < pixel && pixel <= row;
@@ -227,8 +170,8 @@ std::optional<Incoming> layout_of(py::handle image, const Known& known, bool v2,
   return incoming;
 }
 
-std::optional<Incoming> as_tensor(const py::object& tensor, const Known& known, bool v2) {
-  auto incoming = layout_of(tensor, known, v2, Reading::kImage);
+std::optional<Incoming> as_tensor(const py::object& tensor, bool v2) {
+  auto incoming = layout_of(tensor, v2, Reading::kImage);
   if (!incoming) return std::nullopt;
   const void* const address = address_of(tensor);
   // Memory may have been taken away, and that of a foreign buffer may begin anywhere.
@@ -249,20 +192,17 @@ std::optional<Incoming> before_samples(py::handle image, bool v2) {
     const auto outline = outline_of_pil(image, known);
     return outline ? std::optional(Incoming{*outline, {}}) : std::nullopt;
   }
-  if (type == known.tensor.ptr()) return layout_of(image, known, v2, Reading::kImage);
+  if (type == TorchNames::known().tensor.ptr()) return layout_of(image, v2, Reading::kImage);
   return std::nullopt;
 }
 
-std::optional<Incoming> on_device(py::handle tensor, bool v2) {
-  return layout_of(tensor, Known::known(), v2, Reading::kOnDevice);
-}
+std::optional<Incoming> on_device(py::handle tensor, bool v2) { return layout_of(tensor, v2, Reading::kOnDevice); }
 
 std::optional<Outline> outline_of_mask(py::handle tensor) {
-  const Known& known = Known::known();
-  const auto layout = layout_of(tensor, known, false, Reading::kMask);
+  const auto layout = layout_of(tensor, false, Reading::kMask);
   if (!layout || !layout->outline.contiguous) return std::nullopt;
   Outline outline = layout->outline;
-  if (outline.mask == MaskType::kFloat32 && !is_plain_memory(tensor, known)) return std::nullopt;
+  if (outline.mask == MaskType::kFloat32 && !is_plain_memory(tensor)) return std::nullopt;
   const int bytes = samples_of(outline.mask).bytes;
   if (bytes > 1) {
     outline.leading = 1;
@@ -286,35 +226,9 @@ std::optional<Incoming> as_incoming(py::handle image, bool v2) {
   const Known& known = Known::known();
   auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(image.ptr()));
   if (type == known.image.ptr()) return as_pil(image, known);
-  if (type == known.tensor.ptr()) return as_tensor(py::reinterpret_borrow<py::object>(image), known, v2);
+  if (type == TorchNames::known().tensor.ptr()) return as_tensor(py::reinterpret_borrow<py::object>(image), v2);
   if (type == known.array.ptr() || type == known.mapped.ptr()) return as_array(image);
   return std::nullopt;
-}
-
-py::object as_class(const py::object& tensor, py::handle cls) {
-  return owned(PyObject_CallMethodOneArg(tensor.ptr(), Known::known().as_subclass.ptr(), cls.ptr()));
-}
-
-bool is_recording() { return owned(PyObject_CallNoArgs(Known::known().recording.ptr())).ptr() != Py_False; }
-
-bool is_transforming() { return !owned(PyObject_CallNoArgs(Known::known().level.ptr())).is_none(); }
-
-py::object empty_tensor(std::span<const int64_t> sides, DType dtype) {
-  const Known& known = Known::known();
-  // One by one: torch parses them faster than a tuple.
-  std::vector<py::object> held;
-  std::vector<PyObject*> arguments;
-  held.reserve(sides.size());
-  arguments.reserve(sides.size() + 2);
-  for (const int64_t side : sides) arguments.push_back(held.emplace_back(py::int_(side)).ptr());
-  arguments.push_back(known.dtypes[static_cast<size_t>(dtype)].ptr());
-  arguments.push_back(known.cpu.ptr());
-  return owned(PyObject_Vectorcall(known.empty.ptr(), arguments.data(), sides.size(), known.keywords.ptr()));
-}
-
-void* address_of(const py::object& tensor) {
-  const py::object address = call(tensor, Known::known().data_ptr);
-  return PyLong_AsVoidPtr(address.ptr());
 }
 
 }  // namespace fastaug::bind

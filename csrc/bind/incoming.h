@@ -4,7 +4,6 @@
 #include <pybind11/pybind11.h>
 
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "bind/images.h"
@@ -49,18 +48,5 @@ std::optional<Outline> outline_of_mask(pybind11::handle tensor);
 
 // The outline of a PIL image of a mode and a size, both Python's. Nothing where the core does not read the mode.
 std::optional<Outline> outline_of_pil(pybind11::handle mode, pybind11::handle size);
-
-// A tensor as one of a class.
-pybind11::object as_class(const pybind11::object& tensor, pybind11::handle cls);
-
-// True if torch records what is done to tensors, or is inside a transform of torch.func.
-bool is_recording();
-bool is_transforming();
-
-// A tensor on the CPU of these sides and one of the dtypes that the core writes.
-pybind11::object empty_tensor(std::span<const int64_t> sides, DType dtype);
-
-// Where its samples are.
-void* address_of(const pybind11::object& tensor);
 
 }  // namespace fastaug::bind

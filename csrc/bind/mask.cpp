@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "bind/incoming.h"
 #include "bind/result.h"
+#include "bind/tensors.h"
 #include "bind/without_gil.h"
 
 namespace py = pybind11;
@@ -103,10 +103,10 @@ py::object result_of(const MaskDraft& mask, const py::object& plain, uint32_t re
       return crops ? part : part.attr("clone")();
     }
   }
-  py::list sides(plain.attr("shape"));
+  std::vector<int64_t> sides = sides_of(plain);
   sides[sides.size() - 2] = mask.height();
   sides[sides.size() - 1] = mask.width();
-  const py::object result = plain.attr("new_empty")(sides);
+  const py::object result = empty_like(plain, sides);
   if (write(mask, address_of(plain), address_of(result), rewrites)) return result;
   const py::object torch = py::module_::import("torch");
   return result.attr("to")(torch.attr("float32")).attr("to")(torch.attr(mask.samples().name));

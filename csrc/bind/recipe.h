@@ -14,6 +14,7 @@
 #include "bind/incoming.h"
 #include "bind/result.h"
 #include "bind/sample.h"
+#include "bind/tensors.h"
 #include "draft/recipe.h"
 #include "execute/execute.h"
 

@@ -5,6 +5,7 @@
 
 #include "bind/images.h"
 #include "bind/libraries.h"
+#include "bind/tensors.h"
 #include "bind/without_gil.h"
 #include "execute/execute.h"
 #include "kernels/kernels.h"

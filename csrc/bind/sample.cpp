@@ -3,9 +3,8 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <functional>
+#include <array>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,47 +12,34 @@
 #include "bind/errors.h"
 #include "bind/incoming.h"
 #include "bind/mask.h"
+#include "bind/once.h"
+#include "bind/tensors.h"
 
 namespace py = pybind11;
-using py::literals::operator""_a;
 
 namespace fastaug::bind {
 namespace {
 
 constexpr int kDeepest = 100;
 
-// In the order of ClampingMode. The first one is None.
-constexpr std::string_view kClampingModes[] = {"", "soft", "hard"};
+// Attributes of leaves, looked up once.
+struct Known {
+  py::object attributes = interned("__dict__"), canvas_size = interned("canvas_size"), format = interned("format"),
+             clamping_mode = interned("clamping_mode"), lower = interned("lower");
+  // In the order of ClampingMode.
+  std::array<py::object, 3> clamping_modes{py::none(), interned("soft"), interned("hard")};
+
+  static const Known& known() {
+    constinit static Once<Known> names;
+    return names.get([] { return Known(); });
+  }
+};
 
 py::object borrowed(PyObject* object) { return py::reinterpret_borrow<py::object>(object); }
 
 bool is_node(PyObject* object) {
   return PyTuple_CheckExact(object) || PyList_CheckExact(object) || PyDict_CheckExact(object);
 }
-
-// The numbers of a plain tensor, `columns` in a row. Those of more or fewer dimensions than two have no gaps.
-std::optional<CoordinateRows> rows_of(const py::object& tensor, int64_t columns) {
-  static constexpr std::pair<const char*, CoordinateType> kTypes[] = {{"torch.float32", CoordinateType::kFloat32},
-                                                                      {"torch.float64", CoordinateType::kFloat64},
-                                                                      {"torch.int64", CoordinateType::kInt64}};
-  const std::string dtype = py::repr(tensor.attr("dtype"));
-  const auto* const type = std::ranges::find_if(kTypes, [&](const auto& one) { return one.first == dtype; });
-  const auto shape = tensor.attr("shape").cast<std::vector<int64_t>>();
-  if (type == std::end(kTypes) || shape.empty() || shape.back() != columns || !tensor.attr("is_cpu").cast<bool>() ||
-      tensor.attr("requires_grad").cast<bool>() || tensor.attr("is_neg")().cast<bool>() ||
-      (shape.size() != 2 && !tensor.attr("is_contiguous")().cast<bool>())) {
-    return std::nullopt;
-  }
-  // An error, of a tensor that is not strided.
-  const auto stride = tensor.attr("stride")().cast<std::vector<int64_t>>();
-  const int64_t count = std::accumulate(shape.begin(), shape.end() - 1, int64_t{1}, std::multiplies());
-  return CoordinateRows{address_of(tensor), type->second, count, shape.size() == 2 ? stride[0] : columns,
-                        stride.back()};
-}
-
-int rank_of(const py::object& tensor) { return tensor.attr("ndim").cast<int>(); }
-
-int64_t rows_in(const py::object& tensor) { return tensor.attr("shape").cast<std::vector<int64_t>>().front(); }
 
 }  // namespace
 
@@ -114,7 +100,8 @@ bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
   draft.many = images_.size() > 1;
   if (!following_.empty() && is_transforming()) return false;
   if (!following_.empty()) labels_ = find_labels();
-  if (!labels_.empty()) draft.labels = rows_in(labels_.front().leaf);
+  if (!labels_.empty()) draft.labels = sides_of(labels_.front().leaf).front();
+  const Known& names = Known::known();
   for (Follows& one : following_) {
     const py::object& leaf = one.slot.leaf;
     if (py::type::handle_of(leaf).is(types.mask)) {
@@ -129,31 +116,32 @@ bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
       // Samples of several bytes are torch's in any arithmetic.
       outline->pillow = draft.source.pillow && samples_of(outline->mask).bytes == 1;
       Following mask{std::make_unique<MaskDraft>(*outline)};
-      mask.listed = rank_of(one.plain) == 3;
+      mask.listed = sides_of(one.plain).size() == 3;
       draft.join(std::move(mask));
       continue;
     }
-    const py::dict attributes = leaf.attr("__dict__");
+    const py::dict attributes = get(leaf, names.attributes);
     const bool are_boxes = py::type::handle_of(leaf).is(types.boxes);
     one.plain = as_class(leaf, types.tensor);
     const auto rows = rows_of(one.plain, are_boxes ? 4 : 2);
-    if (!rows || !py::object(attributes["canvas_size"]).equal(py::make_tuple(draft.height(), draft.width())))
+    if (!rows || !py::object(attributes[names.canvas_size]).equal(py::make_tuple(draft.height(), draft.width()))) {
       return false;
+    }
     const Canvas size{draft.height(), draft.width()};
-    const bool listed = rank_of(one.plain) == 2;
+    const bool listed = sides_of(one.plain).size() == 2;
     if (!are_boxes) {
       Following points{Points(*rows, size)};
       points.listed = listed;
       draft.join(std::move(points));
       continue;
     }
-    const py::object format = attributes["format"], mode = attributes["clamping_mode"];
+    const py::object format = attributes[names.format], mode = attributes[names.clamping_mode];
     const auto found = std::ranges::find_if(types.formats, [&](py::handle known) { return known.is(format); });
-    const std::string name = mode.is_none() ? "" : py::str(mode);
-    const auto* const clamping = std::ranges::find(kClampingModes, name);
-    if (found == types.formats.end() || clamping == std::end(kClampingModes)) return false;
+    const auto* const clamping =
+        std::ranges::find_if(names.clamping_modes, [&](const py::object& known) { return known.equal(mode); });
+    if (found == types.formats.end() || clamping == names.clamping_modes.end()) return false;
     Following boxes{Boxes(*rows, static_cast<BoxFormat>(found - types.formats.begin()), size),
-                    static_cast<ClampingMode>(clamping - kClampingModes)};
+                    static_cast<ClampingMode>(clamping - names.clamping_modes.begin())};
     boxes.listed = listed;
     draft.join(std::move(boxes));
   }
@@ -170,7 +158,7 @@ std::vector<Sample::Slot> Sample::find_labels() const {
     PyObject *key = nullptr, *value = nullptr, *found = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(within, &at, &key, &value) != 0;) {
       if (!PyUnicode_CheckExact(key)) return {};
-      const py::object lower = py::handle(key).attr("lower")();
+      const py::object lower = bind::call(key, Known::known().lower);
       const char* const text = PyUnicode_AsUTF8(lower.ptr());
       if (text == nullptr) {
         PyErr_Clear();
@@ -189,7 +177,7 @@ std::vector<Sample::Slot> Sample::find_labels() const {
   const auto is_it = [within](const Slot& slot) { return slot.leaf.ptr() == within; };
   std::vector<Slot> found;
   std::ranges::copy_if(tensors_, std::back_inserter(found), is_it);
-  const bool has_rows = !found.empty() && rank_of(found.front().leaf) > 0;
+  const bool has_rows = !found.empty() && !sides_of(found.front().leaf).empty();
   return has_rows && std::ranges::none_of(images_, is_it) ? found : std::vector<Slot>{};
 }
 
@@ -205,50 +193,42 @@ void Sample::Slot::put(const py::object& result) const {
 py::object Sample::with(const std::vector<py::object>& images, const SampleDraft& draft, const LeafTypes& types,
                         uint32_t rewrites) const {
   for (size_t k = 0; k < images.size(); ++k) images_[k].put(images[k]);
-  py::object kept;
-  int64_t rows = 0;
-  bool sifts_masks = false;
-  if (const auto& sanitized = draft.sanitized()) {
-    const auto torch = py::module_::import("torch");
-    rows = std::ssize(sanitized->kept);
-    sifts_masks = sanitized->masks;
-    kept = torch.attr("empty")(rows, "dtype"_a = torch.attr("bool"), "device"_a = "cpu");
-    std::ranges::copy(sanitized->kept, static_cast<uint8_t*>(address_of(kept)));
-    if (sanitized->labels) {
-      for (const Slot& slot : labels_) slot.put(slot.leaf[kept]);
-    }
+  const Known& names = Known::known();
+  const auto& sanitized = draft.sanitized();
+  if (sanitized && sanitized->labels) {
+    for (const Slot& slot : labels_) slot.put(rows_kept(slot.leaf, sanitized->kept));
   }
   for (size_t k = 0; k < following_.size(); ++k) {
     const Following& follower = draft.following()[k];
     const auto& [slot, plain] = following_[k];
     const auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&follower.leaf);
     const auto* const boxes = std::get_if<Boxes>(&follower.leaf);
-    const bool sifted = mask != nullptr && sifts_masks && follower.listed && rows_in(plain) == rows;
+    const bool sifted = mask != nullptr && sanitized && sanitized->masks && follower.listed &&
+                        sides_of(plain).front() == std::ssize(sanitized->kept);
     if (!follower.touched && !draft.pure && !sifted) continue;
     py::object result = plain;
     if (mask != nullptr) {
       result = result_of(**mask, plain, rewrites);
       const std::string& dtype = (*mask)->dtype;
       if (!dtype.empty()) result = result.attr("to")(py::module_::import("torch").attr(dtype.c_str()));
-      if (sifted) result = result[kept];
+      if (sifted) result = rows_kept(result, sanitized->kept);
     } else if (follower.moved) {
-      py::list sides(plain.attr("shape"));
+      std::vector<int64_t> sides = sides_of(plain);
       const auto write = [&](const auto& places) {
-        if (follower.listed) sides[0] = places.count();
-        result = plain.attr("new_empty")(sides);
+        if (follower.listed) sides.front() = places.count();
+        result = empty_like(plain, sides);
         places.write(address_of(result));
       };
       boxes != nullptr ? write(*boxes) : write(std::get<Points>(follower.leaf));
     }
     if (!draft.pure) result = as_class(result, py::type::handle_of(slot.leaf));
     if (!draft.pure && mask == nullptr) {
-      const py::dict own = result.attr("__dict__");
+      const py::dict own = get(result, names.attributes);
       if (boxes != nullptr) {
-        const std::string_view mode = kClampingModes[static_cast<size_t>(follower.clamping)];
-        own["format"] = types.formats[static_cast<size_t>(boxes->format())];
-        own["clamping_mode"] = mode.empty() ? py::object(py::none()) : py::str(mode);
+        own[names.format] = types.formats[static_cast<size_t>(boxes->format())];
+        own[names.clamping_mode] = names.clamping_modes[static_cast<size_t>(follower.clamping)];
       }
-      own["canvas_size"] = py::make_tuple(draft.height(), draft.width());
+      own[names.canvas_size] = py::make_tuple(draft.height(), draft.width());
     }
     slot.put(result);
   }
