@@ -438,8 +438,12 @@ class AugMix(_AutoAugmentBase):
     def _chain(self, image: torch.Tensor, ops: _Ops) -> torch.Tensor:
         if not reads_drafts(self):
             chain: torch.Tensor = self._applied(image[None] if image.ndim == 3 else image, ops)
-        else:
-            chain = settled(self._applied(ImageDraft(image), ops))
+            return chain
+        draft = self._applied(ImageDraft(image), ops)
+        if isinstance(draft, ImageDraft):
+            # They are mixed, so the samples have the order of the image's.
+            draft.core.channel_last = image.ndim == 3 and not image.is_contiguous()
+        chain = settled(draft)
         return chain
 
 
