@@ -19,6 +19,9 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
+// Up to here float32 has all integers.
+constexpr int64_t kMostOfFloat32 = int64_t{1} << 24;
+
 enum class DType : uint8_t { kUint8 = 0, kFloat32 = 1, kFloat16 = 2, kBfloat16 = 3 };
 
 inline const char* name_of(DType dtype) {

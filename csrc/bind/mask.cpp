@@ -66,11 +66,10 @@ bool run_narrowed(const MaskDraft& mask, const int64_t* from, int64_t* to, uint3
 
 template <class SampleT>
 bool has_all(const void* samples, int64_t count) {
-  constexpr int64_t kMost = int64_t{1} << 24;
   const auto* const first = static_cast<const SampleT*>(samples);
   // Without branches, for the compiler.
   return std::transform_reduce(first, first + count, true, std::logical_and(),
-                               [](int64_t sample) { return -kMost <= sample && sample <= kMost; });
+                               [](int64_t sample) { return -kMostOfFloat32 <= sample && sample <= kMostOfFloat32; });
 }
 
 // Writes the result's samples. True if float32 has all of them, where torch computes in it.

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/image.h"
 #include "bind/errors.h"
 #include "bind/instead.h"
 #include "bind/numbers.h"
@@ -70,7 +71,7 @@ std::optional<std::pair<double, double>> as_ends(py::handle low, py::handle high
 // A side of an image: a whole number that is a float32.
 std::optional<int64_t> as_side(py::handle value) {
   const auto side = as_integer(value);
-  return side && *side >= 0 && *side <= int64_t{1} << 24 ? side : std::nullopt;
+  return side && *side >= 0 && *side <= kMostOfFloat32 ? side : std::nullopt;
 }
 
 bool is_scale(const std::pair<double, double>& ends) {

@@ -26,6 +26,7 @@ Recipe::Recipe(const py::tuple& described, const py::tuple& watched, py::object 
     : steps_(as_steps(described)),
       draws_any_(fastaug::draws(steps_)),
       by_python_(draws_by_python(steps_)),
+      takes_labels_(takes_labels(steps_)),
       guard_(watched[0]),
       transforms_(watched[1]),
       call_(std::move(call)),
@@ -67,14 +68,18 @@ py::object Recipe::call(py::handle image, py::handle transforms) {
   pause_.store(pause, std::memory_order_relaxed);
   left_out_.store(pause, std::memory_order_relaxed);
   if (!drafted) return declined();
+  if (spares_images(*drafted)) return finished(left(image, *drafted));
   const Output output = output_of(*drafted);
   execute(drafted->draft, drafted->image, output.result.target);
   for (Also& other : drafted->others) {
     other.output = output_of(other.draft, other.image);
     execute(other.draft, other.image, other.output.result.target);
   }
-  const py::object result = delivered(*drafted, output);
-  return rest_.is_none() ? result : rest_(result);
+  return finished(delivered(*drafted, output));
+}
+
+py::object Recipe::finished(py::object result) const {
+  return rest_.is_none() ? std::move(result) : rest_(std::move(result));
 }
 
 py::object Recipe::job(py::handle image, py::handle transforms) {
@@ -84,6 +89,7 @@ py::object Recipe::job(py::handle image, py::handle transforms) {
   const Draft& draft = drafted->draft;
   const Program program = draft.program();
   const Incoming& incoming = drafted->image;
+  if (spares_images(*drafted)) return py::none();
   if (!incoming.leading.empty() || incoming.outline.shape.channels > kMaxChannels || !drafted->others.empty()) {
     return py::none();
   }
@@ -157,7 +163,7 @@ void Recipe::begin(Incoming incoming, std::optional<Sample> sample, std::optiona
   drafted.emplace(std::move(incoming), std::move(sample));
   if (drafted->image.encoded) handles_.begin(drafted->draft, drafted->image);
   if (!drafted->sample) return;
-  if (!drafted->sample->joins(drafted->draft, leaves_) || !begin_others(*drafted)) drafted.reset();
+  if (!drafted->sample->joins(drafted->draft, leaves_, takes_labels_) || !begin_others(*drafted)) drafted.reset();
 }
 
 bool Recipe::begin_others(Drafted& drafted) const {
@@ -195,7 +201,7 @@ bool Recipe::draw_nothing(Drafted& drafted) const {
   if (!Stream::plain()) return false;
   Random none;
   draw(drafted, none, {});
-  return takes(drafted);
+  return takes(drafted) || spares_images(drafted);
 }
 
 bool Recipe::draw(Drafted& drafted) const {
@@ -210,7 +216,7 @@ bool Recipe::draw(Drafted& drafted) const {
     stream->forget();
     throw;
   }
-  const bool taken = takes(drafted);
+  const bool taken = takes(drafted) || spares_images(drafted);
   if (!taken) {
     stream->forget();
   } else {
@@ -244,7 +250,9 @@ bool Recipe::takes(const Drafted& drafted) const {
 }
 
 bool Recipe::takes(const SampleDraft& draft, const Incoming& image) const {
-  if (draft.declined() || draft.ending() != Ending::kJob || draft.container == Container::kArray) return false;
+  if (draft.declined() || draft.container == Container::kArray) return false;
+  // A flip is Pillow's or torch's where nothing else is to be done.
+  if (draft.ending() != Ending::kJob && !(draft.nested && draft.is_flip())) return false;
   // Of what is not decoded here, the result may be Pillow's image itself.
   if (draft.is_pil() && image.encoded && draft.pixel_ops() == 0) return false;
   if (!format_.given) return true;
@@ -256,6 +264,23 @@ bool Recipe::takes(const SampleDraft& draft, const Incoming& image) const {
   const Shape& shape = draft.shape;
   if (v2_ && format_.channels_last && std::min({shape.channels, shape.height, shape.width}) == 1) return false;
   return draft.gives_floats() || draft.floats;
+}
+
+bool Recipe::spares_images(const Drafted& drafted) const {
+  const SampleDraft& draft = drafted.draft;
+  // A handle becomes an image, and an array may become another one.
+  return draft.spared && !draft.declined() && draft.container != Container::kArray && !format_.given &&
+         !drafted.image.encoded &&
+         std::ranges::none_of(drafted.others, [](const Also& one) { return bool{one.image.encoded}; });
+}
+
+py::object Recipe::left(py::handle image, const Drafted& drafted) const {
+  if (!drafted.sample || !drafted.draft.reached) return py::reinterpret_borrow<py::object>(image);
+  std::vector<py::object> images;
+  for (size_t k = 0; k < drafted.sample->images(); ++k) {
+    images.push_back(py::reinterpret_borrow<py::object>(drafted.sample->image(k)));
+  }
+  return drafted.sample->with(images, drafted.draft, leaves_, rewrites_);
 }
 
 DType Recipe::dtype_of(const Draft& draft) const {

@@ -116,6 +116,12 @@ class Recipe {
   bool begin_others(Drafted& drafted) const;
   Output output_of(const Draft& draft, const Incoming& image) const;
   bool takes(const SampleDraft& draft, const Incoming& image) const;
+  // True if the images are those of the result, too.
+  bool spares_images(const Drafted& drafted) const;
+  // The result of a call whose images are spared.
+  pybind11::object left(pybind11::handle image, const Drafted& drafted) const;
+  // That of all transforms.
+  pybind11::object finished(pybind11::object result) const;
   pybind11::object image_of(const Draft& draft, const Incoming& image, const Output& output) const;
   // The ops for an image, with the generator where a call has it; or nothing, and the generator as it was.
   void begin(pybind11::handle image, pybind11::handle transforms, std::optional<Drafted>& drafted);
@@ -127,7 +133,7 @@ class Recipe {
   bool draw_nothing(Drafted& drafted) const;
 
   Steps steps_;
-  bool draws_any_, by_python_;
+  bool draws_any_, by_python_, takes_labels_;
   Guard guard_;
   pybind11::object transforms_, call_, draws_;
   Handles handles_;

@@ -94,12 +94,12 @@ bool Sample::visit(Slot slot, const LeafTypes& types, int depth) {
   return true;
 }
 
-bool Sample::joins(SampleDraft& draft, const LeafTypes& types) {
+bool Sample::joins(SampleDraft& draft, const LeafTypes& types, bool with_labels) {
   draft.nested = true;
   draft.later = later_;
   draft.many = images_.size() > 1;
   if (!following_.empty() && is_transforming()) return false;
-  if (!following_.empty()) labels_ = find_labels();
+  if (!following_.empty() && with_labels) labels_ = find_labels();
   if (!labels_.empty()) draft.labels = sides_of(labels_.front().leaf).front();
   const Known& names = Known::known();
   for (Follows& one : following_) {

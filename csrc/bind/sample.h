@@ -29,8 +29,8 @@ class Sample {
 
   size_t images() const { return images_.size(); }
   pybind11::handle image(size_t k) const { return images_[k].leaf; }
-  // Has the draft of the image followed. False where what follows is Python's.
-  bool joins(SampleDraft& draft, const LeafTypes& types);
+  // Has the draft of the image followed, with labels where they are looked for. False where what follows is Python's.
+  bool joins(SampleDraft& draft, const LeafTypes& types, bool with_labels);
   // The tree with these results, one for each image, for which it runs the programs of masks.
   pybind11::object with(const std::vector<pybind11::object>& images, const SampleDraft& draft, const LeafTypes& types,
                         uint32_t rewrites) const;

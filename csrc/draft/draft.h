@@ -332,6 +332,13 @@ class Draft : public DraftState {
   void resume() { declined_ = Reason::kNone; }
   bool has_room() const { return length() + kMostAtOnce <= kMaxOps; }
 
+  // True if Pillow or torch would do the only op, a flip.
+  bool is_flip() const {
+    if (ending() != Ending::kLibrary || first != First::kOp) return false;
+    const OpId id = program().front().id;
+    return id == OpId::HFLIP || id == OpId::VFLIP;
+  }
+
   // How many ops work on pixels, store, and write into what was stored.
   int pixel_ops() const { return length() - stored_ - erases_; }
   int stored() const { return stored_; }

@@ -9,8 +9,6 @@ namespace fastaug {
 namespace {
 
 constexpr int64_t kMaxSide = int64_t{1} << 29;
-// Along longer sides float32 does not tell samples apart.
-constexpr int64_t kLongest = int64_t{1} << 24;
 
 bool is_side(int64_t side) { return 0 < side && side <= kMaxSide; }
 
@@ -273,7 +271,8 @@ Reason Draft::drafted(const moves::Resize& how) {
       // torch gives all rows of a single column the values of the first one, mostly; in v2 where there are many
       // channels.
       const bool single = width == 1 && (by_v2 ? channels() > kMaxChannels : height != shape.height);
-      if (single || std::max<int64_t>({height, width, shape.height, shape.width}) > kLongest) {
+      // Along longer sides float32 does not tell samples apart.
+      if (single || std::max<int64_t>({height, width, shape.height, shape.width}) > kMostOfFloat32) {
         return decline(Reason::kNumber);
       }
       const bool follows = by_v2 ? filter != 2 || torch.follows(Rounding::kBytes)

@@ -26,6 +26,24 @@ std::optional<int64_t> whole_part(double limit, int64_t bins, int64_t which) {
   return apart == fused ? std::optional(apart) : std::nullopt;
 }
 
+// True of containers, which may do none of their transforms.
+struct Contains {
+  bool operator()(const auto& step) const {
+    return requires { step.steps; };
+  }
+};
+
+// True of transforms of boxes and points alone.
+struct Spares {
+  bool operator()(const steps::ConvertBoundingBoxFormat&) const { return true; }
+  bool operator()(const steps::ClampBoundingBoxes&) const { return true; }
+  bool operator()(const steps::SetClampingMode&) const { return true; }
+  bool operator()(const steps::ClampKeyPoints&) const { return true; }
+  bool operator()(const steps::SanitizeBoundingBoxes&) const { return true; }
+  bool operator()(const steps::SanitizeKeyPoints&) const { return true; }
+  bool operator()(const auto&) const { return false; }
+};
+
 class Drafter {
  public:
   Drafter(SampleDraft& draft, Random& random, UniformForm form, const Torch& torch)
@@ -375,6 +393,8 @@ class Drafter {
 
   void one(const steps::Step& step) {
     if (!draft_.settled()) return decline();
+    draft_.reached = draft_.reached || !std::visit(Contains{}, step);
+    draft_.spared = draft_.spared && (std::visit(Contains{}, step) || std::visit(Spares{}, step));
     std::visit(*this, step);
     // As many ops as Python drafts before it does them.
     if (draft_.pixel_ops() > kMaxOps / 2) decline();
@@ -385,7 +405,7 @@ class Drafter {
     return several[static_cast<size_t>(from(0, static_cast<int64_t>(several.size())))];
   }
 
-  bool are_sides_of_float32() const { return std::max(draft_.height(), draft_.width()) <= 1 << 24; }
+  bool are_sides_of_float32() const { return std::max(draft_.height(), draft_.width()) <= kMostOfFloat32; }
 
   // One of the adjustments of brightness, contrast, saturation and hue.
   void jitter(int64_t which, double factor) {
@@ -537,6 +557,14 @@ struct Draws {
   }
 };
 
+struct TakesLabels {
+  bool operator()(const auto& step) const {
+    if constexpr (requires { step.has_labels; }) return step.has_labels;
+    if constexpr (requires { step.steps; }) return takes_labels(step.steps);
+    return false;
+  }
+};
+
 struct DrawsByPython {
   bool operator()(const steps::ShuffledByPython&) const { return true; }
   bool operator()(const steps::ChosenByPython&) const { return true; }
@@ -550,6 +578,10 @@ struct DrawsByPython {
 
 bool draws(const Steps& steps) {
   return std::ranges::any_of(steps, [](const steps::Step& step) { return std::visit(Draws{}, step); });
+}
+
+bool takes_labels(const Steps& steps) {
+  return std::ranges::any_of(steps, [](const steps::Step& step) { return std::visit(TakesLabels{}, step); });
 }
 
 bool draws_by_python(const Steps& steps) {

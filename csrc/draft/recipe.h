@@ -249,6 +249,9 @@ using Steps = std::vector<steps::Step>;
 bool draws(const Steps& steps);
 bool draws_by_python(const Steps& steps);
 
+// True if one looks for a sample's labels.
+bool takes_labels(const Steps& steps);
+
 // Draws and drafts all steps. Where the draft declines one, discard the draws.
 void draft(const Steps& steps, SampleDraft& draft, Random& random, UniformForm form, const Torch& torch);
 

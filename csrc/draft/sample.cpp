@@ -22,9 +22,6 @@ std::optional<ProjectiveMap> inverse(const Coefficients& map) {
   return numbers;
 }
 
-// Up to here float32 has all integers.
-constexpr double kMostOfFloat32 = 0x1p24;
-
 // The fill of masks.
 const Fill& of_masks(const Fill& fill) { return fill.kinds.empty() ? fill : fill.kinds.back(); }
 
@@ -110,7 +107,7 @@ std::optional<Fill> MaskDraft::wide_fill(const Fill& fill) {
     const auto sample = static_cast<float>(value);
     std::memcpy(bytes.data(), &sample, sizeof sample);
   } else {
-    const double most = source.mask == MaskType::kInt16 ? 0x7fff : kMostOfFloat32;
+    const auto most = static_cast<double>(source.mask == MaskType::kInt16 ? 0x7fff : kMostOfFloat32);
     if (std::trunc(value) != value || std::abs(value) > most) return std::nullopt;
     const auto sample = static_cast<int64_t>(value);
     if (sample < 0 || sample > 255) fill_bytes_ = sizeof(int32_t);

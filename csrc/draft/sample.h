@@ -69,10 +69,12 @@ class SampleDraft : public Draft, private Follower {
  public:
   using Draft::Draft;
 
-  bool nested = false;  // it is in a tuple, list or dictionary
-  bool many = false;    // it is one of several images
-  bool later = false;   // a plain tensor, or another image, comes before the image
-  int64_t labels = -1;  // their rows; -1 where there are none
+  bool nested = false;   // it is in a tuple, list or dictionary
+  bool many = false;     // it is one of several images
+  bool later = false;    // a plain tensor, or another image, comes before the image
+  bool reached = false;  // by a transform other than those that happen by a draw, and do not,
+  bool spared = true;    // or by none but those of boxes and points
+  int64_t labels = -1;   // their rows; -1 where there are none
 
   // For one of the image's size.
   void join(Following one) {

@@ -306,7 +306,7 @@ class _Sanitizer(Keeping):
     def forward(self, *inputs: Any) -> Any:
         """The sample without what is not valid."""
         if reads_drafts(self):
-            return run(self._take, inputs)
+            return self._called_with(inputs)
         structure = inputs if len(inputs) > 1 else inputs[0]
         labels = _tensors(self._labels_getter(structure))
         flat_inputs, spec = tree_flatten(structure)

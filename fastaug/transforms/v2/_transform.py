@@ -111,7 +111,7 @@ class Transform(Shown, nn.Module):
     def forward(self, *inputs: Any) -> Any:
         """Return the sample with all leaves transformed. Several arguments are a tuple."""
         if reads_drafts(self):
-            return self._alone(inputs[0]) if self._is_alone(inputs) else run(self._take, inputs)
+            return self._alone(inputs[0]) if self._is_alone(inputs) else self._called_with(inputs)
         flat_inputs, spec = tree_flatten(inputs if len(inputs) > 1 else inputs[0])
         self.check_inputs(flat_inputs)
         return self._transformed(flat_inputs, spec)
@@ -121,6 +121,28 @@ class Transform(Shown, nn.Module):
         if not self._by_functional or len(inputs) != 1:
             return False
         return isinstance(inputs[0], torch.Tensor) or type(inputs[0]) is PIL.Image.Image
+
+    def _called_with(self, inputs: tuple[Any, ...]) -> Any:
+        """Return the result of a call, of the core if a pipeline of this transform alone is its to do."""
+        unpacked = len(inputs) != 1
+        given = inputs if unpacked else inputs[0]
+        if type(given) in (tuple, list, dict):
+            pipeline = vars(self).get("_pipeline")
+            if pipeline is None:
+                self._begin_pipeline()
+            elif (result := pipeline._at_once(given, unpacked)) is not NotImplemented:
+                return result
+        return run(self._take, inputs)
+
+    def _begin_pipeline(self) -> None:
+        """Make the pipeline for the next calls, unless this is the first one, which may be the only one."""
+        from fastaug.transforms.v2._container import Compose
+
+        # Not by nn.Module, of which it would be a child.
+        vars(self)["_pipeline"] = Compose([self]) if "_pipeline" in vars(self) else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_pipeline"}
 
     def _alone(self, leaf: Any) -> Any:
         """Return the only leaf of a sample, transformed."""
@@ -228,7 +250,7 @@ class _RandomApplyTransform(Keeping):
     def forward(self, *inputs: Any) -> Any:
         """Return the sample with all leaves transformed, or the sample itself."""
         if reads_drafts(self):
-            return self._alone(inputs[0]) if self._is_alone(inputs) else run(self._take, inputs)
+            return self._alone(inputs[0]) if self._is_alone(inputs) else self._called_with(inputs)
         structure = inputs if len(inputs) > 1 else inputs[0]
         flat_inputs, spec = tree_flatten(structure)
         self.check_inputs(flat_inputs)
