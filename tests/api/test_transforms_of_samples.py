@@ -1,4 +1,4 @@
-"""Transforms of v2 that are called with samples by themselves, of which the core may do the third call and later ones."""
+"""Transforms of v2 that are called with samples by themselves: the core may do the third call and later ones."""
 
 from __future__ import annotations
 

@@ -112,6 +112,9 @@ class Compose(_Container, SeenSamples, SamplePipeline):
         return "Group", None, recipe.several(self.transforms, _recipe.packed), False
 
 
+Transform._pipeline_of = Compose
+
+
 class RandomApply(_Container):
     """All of the transforms with probability ``p``, else none.
 

@@ -22,7 +22,7 @@ from fastaug._tv_tensors.points import PointsDraft
 from fastaug.transforms._blur import checked_kernel
 from fastaug.transforms._convert import check_matrix, length_for
 from fastaug.transforms.v2 import functional as F
-from fastaug.transforms.v2._transform import Keeping, Transform, reads_drafts, run
+from fastaug.transforms.v2._transform import Keeping, Transform, reads_drafts
 from fastaug.transforms.v2._utils import (
     _find_labels_default_heuristic,
     _no_labels,

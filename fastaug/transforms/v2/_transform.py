@@ -76,6 +76,9 @@ class Transform(Shown, nn.Module):
     #: Whether each leaf is one call of a functional, which drafts as well for a leaf without others.
     _by_functional = False
 
+    #: Compose, a transform itself, whose module sets this.
+    _pipeline_of: ClassVar[type[Any]]
+
     # The leaves that change, by the types of all leaves. These alone decide, here and in `check_inputs`.
     _plans: ClassVar[dict[tuple[type, ...], list[int]]] = {}
 
@@ -136,10 +139,8 @@ class Transform(Shown, nn.Module):
 
     def _begin_pipeline(self) -> None:
         """Make the pipeline for the next calls, unless this is the first one, which may be the only one."""
-        from fastaug.transforms.v2._container import Compose
-
         # Not by nn.Module, of which it would be a child.
-        vars(self)["_pipeline"] = Compose([self]) if "_pipeline" in vars(self) else None
+        vars(self)["_pipeline"] = self._pipeline_of([self]) if "_pipeline" in vars(self) else None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_pipeline"}
