@@ -270,8 +270,9 @@ bool Recipe::spares_images(const Drafted& drafted) const {
   const SampleDraft& draft = drafted.draft;
   // A handle becomes an image, and an array may become another one.
   return draft.spared && !draft.declined() && draft.container != Container::kArray && !format_.given &&
-         !drafted.image.encoded &&
-         std::ranges::none_of(drafted.others, [](const Also& one) { return bool{one.image.encoded}; });
+         !drafted.image.encoded && std::ranges::none_of(drafted.others, [](const Also& one) {
+           return one.draft.declined() || one.image.encoded;
+         });
 }
 
 py::object Recipe::left(py::handle image, const Drafted& drafted) const {
