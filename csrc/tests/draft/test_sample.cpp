@@ -143,7 +143,7 @@ TEST_CASE("the bytes of larger samples of masks are channels") {
 
 TEST_CASE("boxes that are too small are removed, once") {
   static constexpr float kBoxes[] = {1, 1, 9, 9, 2, 2, 2.5, 9, 30, 1, 45, 9};
-  const auto sanitized = [](bool listed, int height) {
+  const auto sanitized = [](bool listed, int height, int64_t labels = 3) {
     auto image = std::make_unique<SampleDraft>(outline(Container::kPil, 3));
     Following boxes{Boxes({kBoxes, CoordinateType::kFloat32, 3, 4, 1}, BoxFormat::kXyxy, {30, 40})};
     boxes.listed = listed;
@@ -153,6 +153,7 @@ TEST_CASE("boxes that are too small are removed, once") {
     Following mask{std::make_unique<MaskDraft>(plane)};
     mask.listed = false;
     image->join(std::move(mask));
+    image->labels = labels;
     image->sanitize_boxes({true, 1, 0}, {true, 1, 0}, true);
     return image;
   };
@@ -166,6 +167,56 @@ TEST_CASE("boxes that are too small are removed, once") {
   CHECK(sanitized(false, 30)->declined());
   // torch would take pixels for boxes.
   CHECK(sanitized(true, 3)->declined());
+  CHECK(sanitized(true, 30, 2)->declined());
+  CHECK(sanitized(true, 30, -1)->declined());
+}
+
+TEST_CASE("points outside of the canvas are removed, and masks stay") {
+  static constexpr int64_t kPoints[] = {1, 1, -1, 5, 39, 29, 40, 29};
+  SampleDraft image(outline(Container::kPil, 3));
+  image.join({Points({kPoints, CoordinateType::kInt64, 4, 2, 1}, {30, 40})});
+  image.sanitize_boxes({true, 1, 0}, {true, 1, 0}, false);
+  CHECK(image.declined());  // there are none
+  image.resume();
+  image.sanitize_points(false);
+  REQUIRE(image.sanitized().has_value());
+  CHECK(image.sanitized()->kept == std::vector<uint8_t>{1, 0, 1, 0});
+  CHECK_FALSE(image.sanitized()->masks);
+  CHECK_FALSE(image.sanitized()->labels);
+  int64_t rest[4];
+  std::get<Points>(image.following().front().leaf).write(rest);
+  CHECK(std::ranges::equal(rest, std::array<int64_t, 4>{1, 1, 39, 29}));
+}
+
+TEST_CASE("boxes become others where their transforms have the numbers copied") {
+  static constexpr float kBoxes[] = {-4, 2, 50, 8};
+  const auto boxes_in = [](ClampingMode clamping) {
+    auto image = std::make_unique<SampleDraft>(outline(Container::kPil, 3));
+    image->join({Boxes({kBoxes, CoordinateType::kFloat32, 1, 4, 1}, BoxFormat::kXyxy, {30, 40}), clamping});
+    return image;
+  };
+  const auto numbers_of = [](SampleDraft& image) {
+    std::array<float, 4> numbers;
+    image.boxes()->write(numbers.data());
+    return numbers;
+  };
+  const auto image = boxes_in(ClampingMode::kNone);
+  const Following& boxes = image->following().front();
+  image->convert_boxes(BoxFormat::kXyxy);
+  CHECK((boxes.touched && !boxes.moved));
+  image->clamp_boxes(std::nullopt);
+  CHECK(boxes.moved);
+  CHECK(numbers_of(*image) == std::array<float, 4>{-4, 2, 50, 8});
+  image->convert_boxes(BoxFormat::kXywh);
+  CHECK(numbers_of(*image) == std::array<float, 4>{-4, 2, 54, 6});
+  image->clamp_boxes(ClampingMode::kHard);
+  CHECK(numbers_of(*image) == std::array<float, 4>{0, 2, 40, 6});
+  CHECK(boxes.clamping == ClampingMode::kNone);
+  image->set_clamping_mode(ClampingMode::kSoft);
+  CHECK(boxes.clamping == ClampingMode::kSoft);
+  const auto other = boxes_in(ClampingMode::kSoft);
+  other->clamp_boxes(std::nullopt);
+  CHECK(numbers_of(*other) == std::array<float, 4>{0, 2, 40, 8});
 }
 
 }  // namespace

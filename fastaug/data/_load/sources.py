@@ -104,6 +104,24 @@ class Folder(Images):
         path, target = self.samples[self._within(index)]
         return self.handle(path) if opened or type(path) is not str else path, target
 
+    def items(
+        self, indices: Sequence[Any], opened: bool, errors: dict[int, Exception]
+    ) -> tuple[Sequence[Any], list[Any]]:
+        found = None if opened else self._paths(indices)
+        return super().items(indices, opened, errors) if found is None else found
+
+    def _paths(self, indices: Sequence[Any]) -> tuple[list[str], list[Any]] | None:
+        """Return paths and targets of these indices, or None if one is an error or something else."""
+        try:
+            for subset in self.subsets:
+                indices = [subset[index] for index in indices]
+            samples = [self.samples[index] for index in indices]
+            paths = [path for path, _ in samples if type(path) is str]
+            targets = [target for _, target in samples]
+        except Exception:
+            return None
+        return (paths, targets) if len(paths) == len(targets) else None
+
 
 @dataclass
 class Tar(Images):
