@@ -312,14 +312,14 @@ class Batch:
 def stacked(results: list[Any], stack: Callable[[list[Any]], torch.Tensor] = torch.stack) -> Any:
     """Stack tensors of one type, dtype and shape; return other results as they are."""
     first = results[0]
-    if len(results) == 1 and type(first) is torch.Tensor:
-        return stack(results)
-    kinds = (torch.Tensor,) if type(first) is torch.Tensor else classes("Image", "Video")
-    alike = type(first) in kinds and all(
-        type(result) is type(first) and result.dtype is first.dtype and result.shape == first.shape
-        for result in results
-    )
-    return stack(results) if alike else results
+    kind = type(first)
+    if kind is not torch.Tensor and kind not in classes("Image", "Video"):
+        return results
+    if len(results) > 1:
+        dtype, shape = first.dtype, first.shape
+        if not all(type(result) is kind and result.dtype is dtype and result.shape == shape for result in results):
+            return results
+    return stack(results)
 
 
 def located(error: BaseException, index: Any, item: Any = None, what: str = "image {} of the batch") -> BaseException:
