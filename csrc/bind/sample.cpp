@@ -200,7 +200,8 @@ py::object Sample::with(const std::vector<py::object>& images, const SampleDraft
   }
   for (size_t k = 0; k < following_.size(); ++k) {
     const Following& follower = draft.following()[k];
-    const auto& [slot, plain] = following_[k];
+    const Slot& slot = following_[k].slot;
+    const py::object& plain = following_[k].plain;
     const auto* const mask = std::get_if<std::unique_ptr<MaskDraft>>(&follower.leaf);
     const auto* const boxes = std::get_if<Boxes>(&follower.leaf);
     const bool sifted = mask != nullptr && sanitized && sanitized->masks && follower.listed &&
