@@ -96,6 +96,13 @@ Fill as_fill(PyObject* value) {
   return fill;
 }
 
+BoxFormat as_box_format(int format) {
+  if (format < 0 || format > static_cast<int>(BoxFormat::kCxcywh)) {
+    fail(ErrorCode::kValue, "format must be a value of BOX_FORMATS");
+  }
+  return static_cast<BoxFormat>(format);
+}
+
 Limit as_limit(py::handle value) {
   if (PyLong_Check(value.ptr())) {
     const long long integer = PyLong_AsLongLong(value.ptr());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "draft/draft.h"
+#include "places/boxes.h"
 #include "places/coordinates.h"
 
 namespace fastaug::bind {
@@ -33,6 +34,9 @@ std::optional<Vec2> as_point(PyObject* value);
 
 // What lies outside an image: None, a number, or several.
 Fill as_fill(PyObject* value);
+
+// That of BOX_FORMATS.
+BoxFormat as_box_format(int format);
 
 // The least of a box's numbers. An error of Python's for what is no number.
 Limit as_limit(pybind11::handle value);

@@ -23,11 +23,6 @@ CoordinateRows as_rows(uintptr_t data, int64_t count, int64_t row_stride, int64_
   return {reinterpret_cast<const void*>(data), static_cast<CoordinateType>(type), count, row_stride, column_stride};
 }
 
-BoxFormat as_format(int format) {
-  if (format < 0 || format >= 3) fail(ErrorCode::kValue, "format must be a value of BOX_FORMATS");
-  return static_cast<BoxFormat>(format);
-}
-
 void check_divisor(Canvas canvas, Canvas size) {
   if (canvas == size || (canvas.height != 0 && canvas.width != 0)) return;
   py::set_error(PyExc_ZeroDivisionError, "a canvas without pixels cannot be resized");
@@ -90,7 +85,7 @@ void register_boxes(py::module_& m) {
   py::class_<Boxes> type(m, "Boxes", py::is_final());
   type.def(py::init([](uintptr_t data, int64_t count, int64_t row_stride, int64_t column_stride, int coordinates,
                        int format, int64_t height, int64_t width) {
-             return Boxes(as_rows(data, count, row_stride, column_stride, coordinates), as_format(format),
+             return Boxes(as_rows(data, count, row_stride, column_stride, coordinates), as_box_format(format),
                           {height, width});
            }),
            py::arg("data"), py::arg("count"), py::arg("row_stride"), py::arg("column_stride"), py::arg("type"),
@@ -98,7 +93,7 @@ void register_boxes(py::module_& m) {
   register_common(type);
   type.def_property_readonly("format", [](const Boxes& self) { return kFormats[static_cast<int>(self.format())]; })
       .def(
-          "convert", [](Boxes& self, int format) { self.convert(as_format(format)); }, py::arg("format"))
+          "convert", [](Boxes& self, int format) { self.convert(as_box_format(format)); }, py::arg("format"))
       .def(
           "valid",
           [](const Boxes& self, py::handle size, py::handle area, uintptr_t out) {

@@ -129,12 +129,6 @@ Padding padding_of(const py::object& value) {
   return mode;
 }
 
-BoxFormat format_of(const py::object& value) {
-  const auto format = value.cast<int>();
-  if (format < 0 || format > static_cast<int>(BoxFormat::kCxcywh)) refuse();
-  return static_cast<BoxFormat>(format);
-}
-
 ClampingMode clamping_of(const py::object& value) {
   const auto name = value.cast<std::string>();
   if (name == "none") return ClampingMode::kNone;
@@ -323,7 +317,7 @@ const std::unordered_map<std::string, Read>& readers() {
          return step;
        }},
       {"ConvertBoundingBoxFormat",
-       [](Told& told) -> steps::Step { return steps::ConvertBoundingBoxFormat{format_of(told.next())}; }},
+       [](Told& told) -> steps::Step { return steps::ConvertBoundingBoxFormat{as_box_format(told.as<int>())}; }},
       {"ClampBoundingBoxes",
        [](Told& told) -> steps::Step { return steps::ClampBoundingBoxes{told.maybe(clamping_of)}; }},
       {"SetClampingMode", [](Told& told) -> steps::Step { return steps::SetClampingMode{clamping_of(told.next())}; }},

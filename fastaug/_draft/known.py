@@ -58,7 +58,7 @@ _HARMLESS = frozenset([
 _CALLED = ("__call__", "forward", "get_params", "make_params", "transform", "_sample", "_draft", "sample")
 
 # Attributes that are derived from others, and what was compiled, which is not called.
-_DERIVED = frozenset(("_book", "_call", "_kernels", "_pipeline", "_program", "original"))
+_DERIVED = frozenset(("_book", "_call", "_kernels", "_fastaug_pipeline", "_program", "original"))
 
 
 def unknown(value: Any, generator: bool = False) -> str | None:

@@ -122,4 +122,5 @@ def test_copies_and_pickles_leave_the_pipeline_out() -> None:
     assert pickle.dumps(transform) == before and repr(transform) == shown
     for other in (copy.copy(transform), copy.deepcopy(transform), pickle.loads(pickle.dumps(transform))):
         assert set(vars(other)) == names
+        assert not any(name in T.Compose([other], mode="fast").__getstate__() for name in ("_call", "_kernels"))
         assert_same([other(given) for _ in range(CALLS)], results)

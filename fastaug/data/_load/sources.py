@@ -62,6 +62,9 @@ class Images:
         self, indices: Sequence[Any], opened: bool, errors: dict[int, Exception]
     ) -> tuple[Sequence[Any], list[Any]]:
         """Return images and targets of these indices. Where there is an error, it is added to `errors` by position."""
+        together = None if opened else self._together(indices)
+        if together is not None:
+            return together
         found: list[tuple[Any, Any]] = []
         for position, index in enumerate(indices):
             try:
@@ -70,6 +73,10 @@ class Images:
                 errors[position] = error
                 found.append((None, None))
         return [item for item, _ in found], [target for _, target in found]
+
+    def _together(self, indices: Sequence[Any]) -> tuple[Sequence[Any], list[Any]] | None:
+        """Return unopened images and targets that are looked up in a row, or None where they are one by one."""
+        return None
 
     @functools.cached_property
     def is_quiet(self) -> bool:
@@ -104,13 +111,7 @@ class Folder(Images):
         path, target = self.samples[self._within(index)]
         return self.handle(path) if opened or type(path) is not str else path, target
 
-    def items(
-        self, indices: Sequence[Any], opened: bool, errors: dict[int, Exception]
-    ) -> tuple[Sequence[Any], list[Any]]:
-        found = None if opened else self._paths(indices)
-        return super().items(indices, opened, errors) if found is None else found
-
-    def _paths(self, indices: Sequence[Any]) -> tuple[list[str], list[Any]] | None:
+    def _together(self, indices: Sequence[Any]) -> tuple[list[str], list[Any]] | None:
         """Return paths and targets of these indices, or None if one is an error or something else."""
         try:
             for subset in self.subsets:
@@ -209,13 +210,7 @@ class Arrays(Images):
             pixels = pixels.numpy()
         return Image.fromarray(np.transpose(pixels, (1, 2, 0)) if self.kind.planes else pixels), label
 
-    def items(
-        self, indices: Sequence[Any], opened: bool, errors: dict[int, Exception]
-    ) -> tuple[Sequence[Any], list[Any]]:
-        found = None if opened else self._rows(indices)
-        return super().items(indices, opened, errors) if found is None else found
-
-    def _rows(self, indices: Sequence[Any]) -> tuple[Rows, list[Any]] | None:
+    def _together(self, indices: Sequence[Any]) -> tuple[Rows, list[Any]] | None:
         """Return the images and labels, or None if one has another index than an integer, or an error."""
         count = len(self.pixels)
         with contextlib.suppress(Exception):  # the sample that has the error raises it

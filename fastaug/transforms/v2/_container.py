@@ -83,6 +83,9 @@ class Compose(_Container, SeenSamples, SamplePipeline):
         """The sample, transformed. Several arguments are handed on as several."""
         return self._called(inputs)
 
+    # Without what is derived from the settings.
+    __getstate__ = SamplePipeline.__getstate__
+
     def _recipe(self) -> Any:
         return recipe.recipe_of(self, self.transforms, family=_recipe.FAMILY)
 

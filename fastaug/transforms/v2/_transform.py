@@ -130,7 +130,7 @@ class Transform(Shown, nn.Module):
         unpacked = len(inputs) != 1
         given = inputs if unpacked else inputs[0]
         if type(given) in (tuple, list, dict):
-            pipeline = vars(self).get("_pipeline")
+            pipeline = vars(self).get("_fastaug_pipeline")
             if pipeline is None:
                 self._begin_pipeline()
             elif (result := pipeline._at_once(given, unpacked)) is not NotImplemented:
@@ -139,11 +139,11 @@ class Transform(Shown, nn.Module):
 
     def _begin_pipeline(self) -> None:
         """Make the pipeline for the next calls, unless this is the first one, which may be the only one."""
-        # Not by nn.Module, of which it would be a child.
-        vars(self)["_pipeline"] = self._pipeline_of([self]) if "_pipeline" in vars(self) else None
+        # Not by nn.Module, of which it would be a child, and by a name that is no user's.
+        vars(self)["_fastaug_pipeline"] = self._pipeline_of([self]) if "_fastaug_pipeline" in vars(self) else None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_pipeline"}
+        return {name: value for name, value in vars(self).items() if name != "_fastaug_pipeline"}
 
     def _alone(self, leaf: Any) -> Any:
         """Return the only leaf of a sample, transformed."""
